@@ -184,7 +184,6 @@ void window_emit_fabric(struct window *w)
 
 enum { NODE_ON = 1, NODE_HAS_LID = 2, NODE_KNOWN = 4 };
 enum { LINK_DOWN, LINK_INIT, LINK_ARMED, LINK_ACTIVE, LINK_CUT };
-enum { MANAGER_PAUSED = 1, MANAGER_STOPPED = 2 };
 
 static bool has_lid(const struct window *w, node_id n)
 {
@@ -280,13 +279,12 @@ static void put_links(struct window_out *o, const struct window *w)
 static void put_managers(struct window_out *o, const struct window_run *r)
 {
 	for (unsigned i = 0; i < lab_managers(r->lab); i++) {
-		const struct sm_status *st = lab_manager_status(r->lab, i);
+		struct window_lane m = window_manager_lane(r, i);
 
 		window_put_u32(o, lab_manager_node(r->lab, i));
-		window_put_u8(o, st->state);
-		window_put_u8(o, st->phase);
-		window_put_u8(o, (lab_manager_paused(r->lab, i) ? MANAGER_PAUSED : 0) |
-					 (lab_manager_sm(r->lab, i) ? 0 : MANAGER_STOPPED));
+		window_put_u8(o, m.state);
+		window_put_u8(o, m.phase);
+		window_put_u8(o, m.flags);
 		window_put_u8(o, lab_manager_cfg(r->lab, i)->priority);
 	}
 }
@@ -304,8 +302,10 @@ void window_emit_state(struct window *w)
 	window_put_u32(&o, w->fabric.version);
 	put_nodes(&o, w);
 	put_links(&o, w);
-	if (r)
+	if (r) {
+		window_lanes_look(r);
 		put_managers(&o, r);
+	}
 	window_frame_emit(w, &o);
 	if (r)
 		r->shown = sim_now(r->sim);

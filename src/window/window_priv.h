@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The state of the engine. window.c owns struct window; the fabric's part is written by window_fabric.c and
- * window_links.c, the run by window_run.c, messages by window_log.c, packets on links by window_flights.c, the series by window_series.c.
+ * window_links.c, the run by window_run.c, messages by window_log.c, packets on links by window_flights.c, the series by window_series.c, lanes by window_lanes.c.
  */
 #ifndef WEFT_WINDOW_PRIV_H
 #define WEFT_WINDOW_PRIV_H
@@ -107,6 +107,26 @@ struct window_series {
 	uint64_t scan_from; /* number of events from which the next scan may be made */
 };
 
+/* ---- managers over time ---- */
+
+enum { WINDOW_PAUSED_MANAGER = 1, WINDOW_STOPPED_MANAGER = 2 };
+
+struct window_lane {
+	uint8_t state, phase, flags; /* as in STATE */
+};
+
+struct window_lane_step {
+	time_ps at; /* from then on */
+	uint8_t manager;
+	struct window_lane lane;
+};
+
+struct window_lanes {
+	VEC(struct window_lane_step) steps; /* by time; the oldest ones are dropped */
+	struct window_lane last[SCHEDULE_MANAGERS];
+	uint32_t known; /* bits by manager: last is set */
+};
+
 /* ---- the run ---- */
 
 enum window_mode {
@@ -137,6 +157,7 @@ struct window_run {
 	struct window_flights flights[2]; /* SMPs, data packets */
 	struct window_log log;
 	struct window_series series;
+	struct window_lanes lanes;
 	uint64_t packets;      /* data packets that began to cross a link */
 	uint32_t other_engine; /* bits by manager: FERa routes where its engine cannot */
 };
@@ -241,7 +262,7 @@ void window_run_finish_moment(struct window *w);
 int window_journal_start(struct window *w, json_t *events, struct err *e);
 void window_journal_write(const struct window *w, struct json *reply); /* and how it runs */
 
-/* ---- what is seen (window_flights.c, window_log.c, window_series.c) ---- */
+/* ---- what is seen (window_flights.c, window_log.c, window_lanes.c, window_series.c) ---- */
 
 void window_flights_begin(struct window *w);
 void window_flights_add(struct window_flights *f, const struct window_flight *x);
@@ -256,6 +277,10 @@ void window_log_fault(struct window *w, const struct schedule_event *ev);
 void window_log_note(struct window *w, unsigned manager, const struct sm_note *note);
 void window_log_emit(struct window *w);
 void window_log_free(struct window_log *g);
+
+struct window_lane window_manager_lane(const struct window_run *r, unsigned manager);
+void window_lanes_look(struct window_run *r);
+void window_lanes_write(struct window_run *r, struct json *reply);
 
 void window_series_names(struct json *reply); /* and names of phases */
 void window_series_begin(struct window_run *r);

@@ -20,6 +20,7 @@ static void on_note(void *ctx, struct lab *l, unsigned manager, const struct sm_
 		w->run->other_engine |= 1u << manager;
 	else if (n->kind == SM_NOTE_PHASE && n->phase.to == SM_COMPUTE)
 		w->run->other_engine &= ~(1u << manager);
+	window_lanes_look(w->run);
 	window_log_note(w, manager, n);
 }
 
@@ -78,6 +79,7 @@ void window_run_free(struct window *w)
 	window_to_come_free(r);
 	window_flights_free(r);
 	window_log_free(&r->log);
+	vec_free(&r->lanes.steps);
 	free(r->busy);
 	free(r);
 	w->run = NULL;
@@ -113,6 +115,7 @@ void window_run_event(struct window *w, struct schedule_event *ev)
 
 	schedule_play_event(r->play, ev);
 	vec_push(&r->schedule.events, *ev);
+	window_lanes_look(r);
 	window_log_fault(w, ev);
 	if (moves_cables(ev->kind) && window_links_follow(w))
 		window_emit_fabric(w);

@@ -83,6 +83,7 @@ static void take_sample(struct window_run *r)
 	struct window_sample *x = new_sample(s);
 	uint64_t now[WINDOW_NVALUES];
 
+	window_lanes_look(r);
 	count(r, now);
 	x->at = sim_now(r->sim);
 	for (unsigned i = 0; i <= WINDOW_LOST_LAST; i++)
@@ -161,6 +162,7 @@ int window_cmd_series(struct window *w, json_t *args, struct json *reply, struct
 	window_series_names(reply);
 	json_u64(reply, "samples", w->run->series.nkept);
 	window_journal_write(w, reply);
+	window_lanes_write(w->run, reply);
 	emit(w, w->run->series.nkept, 1);
 	w->run->series.unshown = 0;
 	return 0;

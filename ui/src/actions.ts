@@ -16,7 +16,7 @@ import type { WhatIf } from './pane/whatif.ts';
 import type { Shell } from './shell.ts';
 import type { Theme } from './theme.ts';
 import { toSvg } from './view/export_svg.ts';
-import type { Target, Tool, View } from './view/view.ts';
+import type { Colouring, Target, Tool, View } from './view/view.ts';
 
 export interface Parts {
 	app: App;
@@ -217,7 +217,8 @@ export class ActionTable {
 			{ id: 'route', group: g, title: 'Route from here to…', keys: ['r'], unless: () => (app.nodes.size === 1 || app.nodes.size === 2 ? null : 'choose one node or two'), run: () => this.route() },
 			{ id: 'tree', group: g, title: 'Tree to this destination', keys: ['t'], unless: this.needNode, run: () => this.p.routes().tree(app.node) },
 			{ id: 'users', group: g, title: 'Who uses this link', keys: ['u'], unless: this.needLink, run: () => this.p.routes().users(app.link) },
-			{ id: 'loads', group: g, title: 'Loads as colours', keys: ['o'], unless: this.needFabric, run: () => this.p.routes().loads() },
+			{ id: 'colours', group: g, title: 'Next colours of links: states, load, buffers', keys: ['C'], unless: this.needFabric, run: () => this.nextColours() },
+			{ id: 'loads', group: g, title: 'Routes as colours', keys: ['o'], unless: this.needFabric, run: () => this.p.routes().loads() },
 			{ id: 'quality', group: g, title: 'Quality of routes', keys: ['q'], unless: this.needFabric, run: () => this.p.pane().open('quality') },
 			{ id: 'whatif', group: g, title: 'What if this fails?', keys: ['w'], run: () => this.p.whatif().ask() },
 			{ id: 'log', group: g, title: 'To the messages', keys: ['l'], run: () => document.querySelector<HTMLElement>('.lines')?.focus() },
@@ -431,6 +432,11 @@ export class ActionTable {
 		arrow('ArrowRight', 1, 0, 'to the right');
 		arrow('ArrowUp', 0, -1, 'above');
 		arrow('ArrowDown', 0, 1, 'below');
+	}
+
+	private nextColours(): Promise<void> {
+		const list: Colouring[] = this.p.app.isLive ? ['states', 'routes'] : ['states', 'busy', 'buffers'];
+		return this.p.routes().colours(list[(list.indexOf(this.p.view.colouring) + 1) % list.length]!);
 	}
 
 	private towards(dx: number, dy: number): void {

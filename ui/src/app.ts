@@ -109,6 +109,10 @@ export class App {
 
 	async command(c: Command): Promise<Json> {
 		const reply = await this.connection.command(c);
+		if (Array.isArray(reply['lanes'])) {
+			this.run.setLanes(reply['lanes'] as [number, string, number, number, number][]);
+			this.emit('run');
+		}
 		if (Array.isArray(reply['engines']))
 			this.engines = reply['engines'] as string[];
 		return reply;

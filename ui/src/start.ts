@@ -18,7 +18,7 @@ import { Theme } from './theme.ts';
 import { Lanes, Transport } from './time/transport.ts';
 import { LogView } from './time/log_view.ts';
 import { Plots } from './time/plots.ts';
-import { View } from './view/view.ts';
+import { type Colouring, View } from './view/view.ts';
 import type { Link } from './wire/engine.ts';
 import type { LogLine } from './wire/frames.ts';
 
@@ -51,7 +51,7 @@ export function startPage(connection: Link, twin: (netlist: string, setup: strin
 		actions.run('move-manager');
 		byId('gl').focus();
 	};
-	legend(app, view);
+	legend(app, view, routes);
 	pointer(app, view, table, routes);
 	keyboard(actions);
 	log.onOpen = (line) => void openLine(app, view, inspect, line).catch((e: Error) => app.report(e.message, true));
@@ -135,16 +135,35 @@ function keyboard(actions: Actions): void {
 	});
 }
 
-function legend(app: App, view: View): void {
-	const box = byId('legend');
+/* What colours mean now, and the choice of another meaning. */
+function legend(app: App, view: View, routes: Routes): void {
+	const items = h('span', { class: 'items' }), chosen = h('select', { 'aria-label': 'Colours of links', title: 'Colours of links (C)', onchange: () => void routes.colours(chosen.value as Colouring).catch((e: Error) => {
+		app.report(e.message, true);
+		show();
+	}) }, Object.entries(COLOURS).map(([id, [title]]) => h('option', { value: id }, title)));
 	const show = (): void => {
 		const item = (c: string, text: string, round = false): HTMLElement => h('span', { class: `c-${c}` }, h('i', { class: round ? 'round' : '' }), text);
-		fill(box, view.showLoads ? item('ramp', 'routes on a link: few to many') : ['active', 'armed', 'init', 'down', 'cut'].map((s) => item(s, s)),
-			app.isLive ? null : item('request', 'SMP', true), app.isLive ? null : item('response', 'response', true), app.setup.traffic || app.setup.load ? item('packet', 'data', true) : null);
+		const ramp = app.overlay?.heat ? 'flows on the busiest links: few to many' : COLOURS[view.colouring][1];
+		chosen.value = view.colouring;
+		for (const o of chosen.options)
+			o.hidden = app.isLive && (o.value === 'busy' || o.value === 'buffers');
+		fill(items, ramp ? [item('ramp', ramp), item('cut', 'cut')] : ['active', 'armed', 'init', 'down', 'cut'].map((s) => item(s, s)),
+			view.scene.cutOff ? item('init', 'cut off from the master', true) : null, app.isLive ? null : item('request', 'SMP', true), app.isLive ? null : item('response', 'response', true), app.setup.traffic || app.setup.load ? item('packet', 'data', true) : null);
 	};
+	fill(byId('legend'), chosen, items);
 	app.on(['overlay', 'run', 'fabric', 'hello'], show);
+	let cutOff = 0;
+	app.on(['state'], () => {
+		if (cutOff !== (cutOff = view.scene.cutOff))
+			show();
+	});
 	show();
 }
+
+/* Titles, and what the ends of the ramp are. */
+const COLOURS: Record<Colouring, [string, string]> = {
+	states: ['States of ports', ''], busy: ['Load', 'busy: none to all of the time'], buffers: ['Buffers', 'buffers: empty to full'], routes: ['Routes', 'routes on a link: few to many'],
+};
 
 function dropFiles(table: ActionTable): void {
 	addEventListener('dragover', (e) => e.preventDefault());

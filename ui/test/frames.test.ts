@@ -7,6 +7,7 @@ import * as W from '../src/wire/frames.ts';
 import * as E from './mock/encode.ts';
 import { generate } from './mock/fabrics.ts';
 import { Replies } from '../src/wire/engine.ts';
+import { Run } from '../src/model/run.ts';
 
 const small: E.FabricData = {
 	nodes: [
@@ -103,4 +104,17 @@ test('made-up fabrics are whole', () => {
 	const f = W.decodeFabric(E.encodeFabric(generate('pods 6 3')));
 	assert.equal(f.type.filter((t) => t === 1).length, 54);
 	assert.equal(f.nlinks, 54 * 3);
+});
+
+test('lanes of managers come from the engine up to the moment, and stay beyond it', () => {
+	const r = new Run(), at = (now: bigint, state: number) => r.state({ now, events: 0n, version: 1, node: new Uint8Array(0), link: new Uint8Array(0), managers: [{ node: 0, state, phase: 0, flags: 0, priority: 0 }] });
+	r.reset([], []);
+	at(0n, 1);
+	at(100n, 3);
+	at(900n, 2);
+	at(500n, 3);
+	r.setLanes([[0, '0', 1, 0, 0], [0, '20', 1, 2, 0], [0, '60', 3, 4, 0]]);
+	assert.deepEqual(r.lanes[0]!.map((s) => [s.at, s.state]), [[0, 1], [20, 1], [60, 3], [900, 2]]);
+	r.setLanes([]);
+	assert.equal(r.lanes[0]!.length, 4);
 });

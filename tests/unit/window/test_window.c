@@ -2,7 +2,7 @@
 /*
  * The engine of the page: what commands answer, what frames hold, and that a script repeats a run.
  * Covers: window.c, window_args.c, window_commands.c, window_fabric.c, window_flights.c, window_frames.c, window_journal.c, window_links.c,
- * window_log.c, window_run.c, window_series.c, window_setup.c, schedule_play.c
+ * window_lanes.c, window_log.c, window_run.c, window_series.c, window_setup.c, schedule_play.c
  */
 #include "unit_test.h"
 
@@ -74,6 +74,34 @@ TEST(managers_elect_a_master)
 	assert_int_equal(m[20], 2);
 	assert_int_equal(m[7], 2);
 	assert_int_equal(p.last[WINDOW_STATE][28], 7);
+	page_close(&p);
+}
+
+/* A moment is reached without frames: what managers did on the way is known all the same. */
+TEST(lanes_know_what_no_frame_showed)
+{
+	json_t *lanes, *step;
+	uint64_t last = 0, master_at = UINT64_MAX;
+	struct page p;
+
+	page_open(&p);
+	ask(&p, RING);
+	ask(&p, "{'cmd':'start'}");
+	go(&p, 60000);
+	ask(&p, "{'cmd':'series'}");
+	lanes = json_object_get(p.reply, "lanes");
+	assert_true(json_array_size(lanes) > 5);
+	for (size_t i = 0; i < json_array_size(lanes); i++) {
+		uint64_t at;
+
+		step = json_array_get(lanes, i);
+		at = strtoull(json_string_value(json_array_get(step, 1)), NULL, 10);
+		assert_true(at >= last && at <= now_of(&p));
+		last = at;
+		if (json_integer_value(json_array_get(step, 2)) == 3)
+			master_at = MIN(master_at, at);
+	}
+	assert_true(master_at < now_of(&p) / 2);
 	page_close(&p);
 }
 
@@ -402,6 +430,7 @@ int main(void)
 		cmocka_unit_test(a_fabric_is_shown),
 		cmocka_unit_test(a_netlist_comes_back),
 		cmocka_unit_test(managers_elect_a_master),
+		cmocka_unit_test(lanes_know_what_no_frame_showed),
 		cmocka_unit_test(speed_and_steps),
 		cmocka_unit_test(a_moment_does_not_depend_on_the_way_there),
 		cmocka_unit_test(a_script_repeats_a_run),

@@ -67,6 +67,18 @@ export class Run {
 		});
 	}
 
+	/* States of managers up to this moment as the engine kept them: [manager, from, state, phase, flags]. What was seen of later
+	 * moments stays, and what the engine has dropped. */
+	setLanes(steps: [number, string, number, number, number][]): void {
+		const first = Number(steps[0]?.[1] ?? 0), lanes: LaneStep[][] = [];
+		for (const [i, at, state, phase, flags] of steps)
+			(lanes[i] ??= []).push({ at: Number(at), state, phase, flags });
+		for (let i = 0; i < lanes.length; i++) {
+			const seen = this.lanes[i] ?? [];
+			this.lanes[i] = [...seen.filter((s) => s.at < first), ...(lanes[i] ?? []), ...seen.filter((s) => s.at > this.now)];
+		}
+	}
+
 	/* What comes after this moment is no longer true. */
 	forgetFuture(at: number): void {
 		this.end = Math.min(this.end, at);

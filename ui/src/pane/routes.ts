@@ -3,7 +3,7 @@
 // Routes: the path between two nodes, the tree of a destination, the users of a link, and loads of all links as colours.
 import type { App } from '../app.ts';
 import { fill, h } from '../dom.ts';
-import type { View } from '../view/view.ts';
+import type { Colouring, View } from '../view/view.ts';
 import type { Inspect } from './inspect.ts';
 import type { Pane, Tab } from './pane.ts';
 
@@ -80,11 +80,14 @@ export class Routes implements Tab {
 	}
 
 	async loads(): Promise<void> {
-		this.view.showLoads = !this.view.showLoads;
-		if (this.view.showLoads)
-			await this.app.command({ cmd: 'loads' });
-		this.app.emit('overlay');
+		await this.colours(this.view.showLoads ? 'states' : 'routes');
 		this.pane.open('routes');
+	}
+
+	async colours(to: Colouring): Promise<void> {
+		if (to === 'routes')
+			await this.app.command({ cmd: 'loads' });
+		this.view.setColours(to);
 	}
 
 	clear(): void {
@@ -99,7 +102,7 @@ export class Routes implements Tab {
 				h('button', { type: 'button', disabled: app.nodes.size !== 2, onclick: () => void this.pair() }, 'Path between two nodes'),
 				h('button', { type: 'button', disabled: app.node < 0, onclick: () => void this.safe(this.tree(app.node)) }, 'Tree of a destination'),
 				h('button', { type: 'button', disabled: app.link < 0, onclick: () => void this.safe(this.users(app.link)) }, 'Users of a link'),
-				h('button', { type: 'button', 'aria-pressed': String(this.view.showLoads), onclick: () => void this.safe(this.loads()) }, 'Loads as colours')),
+				h('button', { type: 'button', 'aria-pressed': String(this.view.showLoads), onclick: () => void this.safe(this.loads()) }, 'Routes as colours')),
 			h('p', { class: 'dim' }, 'Choose two nodes with Shift, one node, or a link. ', h('kbd', {}, 'r'), ' on a node, then a click on the other end, shows the path.'),
 			this.view.showLoads ? this.loadTable() : null);
 	}

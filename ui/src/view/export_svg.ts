@@ -19,6 +19,8 @@ export function toSvg(app: App, view: View, theme: Theme): string {
 		const detail = scene.detail(c), box = c.box(20);
 		if (detail > 0.3)
 			links(out, app, view, css);
+		else
+			bundles(out, view, css);
 		for (const i of detail > 0.3 ? f.nodesIn(box).slice(0, MOST) : []) {
 			const [x, y] = c.toScreen(f.f.x[i]!, f.f.y[i]!), type = f.f.type[i]!, state = scene.nodeState(i), flags = scene.nodeFlags(i);
 			const colour = css(['--host', '--host', '--switch', '--router'][type] ?? '--host'), fill = (state & 3) !== 3 ? css('--hollow') : type === 2 ? blend(css('--hollow'), colour, 0.34) : colour;
@@ -53,6 +55,22 @@ function groups(out: string[], app: App, view: View, css: (n: string) => string)
 	}
 }
 
+/* As the shader does: of a state, or along the ramp. */
+function lineColour(view: View, state: number, value: number, css: (n: string) => string): string {
+	if (!view.scene.ramps || state === 4)
+		return css('--' + (PALETTE[state] ?? 'down'));
+	const t = value / 255;
+	return t < 0.5 ? blend(css('--load-low'), css('--load-mid'), 2 * t) : blend(css('--load-mid'), css('--load-high'), 2 * t - 1);
+}
+
+/* Far out: one line between two groups. */
+function bundles(out: string[], view: View, css: (n: string) => string): void {
+	view.scene.eachBundle((ax, ay, bx, by, state, value, width) => {
+		const [px, py] = view.camera.toScreen(ax, ay), [qx, qy] = view.camera.toScreen(bx, by);
+		out.push(`<path d="M${n1(px)} ${n1(py)}L${n1(qx)} ${n1(qy)}" stroke="${lineColour(view, state, value, css)}" stroke-width="${width}" opacity=".6"/>`);
+	});
+}
+
 function links(out: string[], app: App, view: View, css: (n: string) => string): void {
 	const f = app.fabric!, b = view.camera.box(20), { x, y, a, b: to } = f.f;
 	let count = 0;
@@ -61,7 +79,7 @@ function links(out: string[], app: App, view: View, css: (n: string) => string):
 		if (Math.max(ax, bx) < b.x0 || Math.min(ax, bx) > b.x1 || Math.max(ay, by) < b.y0 || Math.min(ay, by) > b.y1)
 			continue;
 		const [px, py] = view.camera.toScreen(ax, ay), [qx, qy] = view.camera.toScreen(bx, by), state = view.scene.linkState(l), flags = view.scene.linkFlags(l);
-		const colour = flags & FLAG.chosen ? css('--select') : flags & FLAG.lit ? css('--route') : css('--' + (PALETTE[state] ?? 'down'));
+		const colour = flags & FLAG.chosen ? css('--select') : flags & FLAG.lit ? css('--route') : lineColour(view, state, view.scene.linkValue(l), css);
 		out.push(`<path d="M${n1(px)} ${n1(py)}L${n1(qx)} ${n1(qy)}" stroke="${colour}" stroke-width="${flags & 5 ? 2.4 : 1}"${flags & FLAG.dim ? ' opacity=".2"' : ''}${state === 0 || state === 4 ? ' stroke-dasharray="4 3"' : ''}/>`);
 		count++;
 	}

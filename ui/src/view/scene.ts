@@ -11,6 +11,9 @@ import { FlightStore } from './flights.ts';
 import { Corners, Instances, Layer, Program } from './gl.ts';
 import * as S from './shaders.ts';
 
+/* A bit of a node's state: the master knows it. */
+const KNOWN = 4;
+
 export const FLAG = { chosen: 1, hover: 2, lit: 4, dim: 8 } as const;
 
 /* CSS properties of the palette, by place. */
@@ -169,6 +172,7 @@ export class Scene {
 			this.bundleOf[l] = k;
 		}
 		this.bundles.setFixed(new Float32Array(ends));
+		this.bundleEnds = ends;
 		this.bundleCount = new Uint32Array(count);
 		this.bundleWhat = new Uint8Array(4 * count.length);
 		count.forEach((n, k) => (this.bundleWhat[4 * k + 3] = Math.min(4, 1 + Math.log2(n) / 4)));
@@ -176,6 +180,7 @@ export class Scene {
 		for (let l = 0; l < f.nlinks; l++)
 			this.meanLength += Math.hypot(f.f.x[a[l]!]! - f.f.x[b[l]!]!, f.f.y[a[l]!]! - f.f.y[b[l]!]!) / f.nlinks;
 	}
+	private bundleEnds: number[] = [];
 	private bundleCount = new Uint32Array(0);
 	private meanLength = 0;
 
@@ -225,15 +230,20 @@ export class Scene {
 	/* States from a STATE frame; returns whether the picture differs. */
 	setState(node: Uint8Array, link: Uint8Array, managers: ManagerRecord[]): boolean {
 		let nodes = false, links = false;
+		/* Without a master no node counts as cut off. */
+		const master = managers.some((m) => m.state === 3 && !(m.flags & 2)) && node.some((v) => v & KNOWN);
+		this.cutOff = 0;
 		for (let i = 0; i < node.length; i++) {
-			if (this.nodeWhat[4 * i + 1] !== node[i]) {
-				this.nodeWhat[4 * i + 1] = node[i]!;
+			const bits = master ? node[i]! : node[i]! | KNOWN;
+			this.cutOff += (bits & (1 | 2 | KNOWN)) === 3 ? 1 : 0;
+			if (this.nodeWhat[4 * i + 1] !== bits) {
+				this.nodeWhat[4 * i + 1] = bits;
 				nodes = true;
 			}
 		}
 		nodes = this.setManagers(managers) || nodes;
 		for (let l = 0, n = link.length / 3; l < n; l++) {
-			const o = 4 * this.place[l]!, load = this.loads ? this.linkWhat[o + 1]! : link[3 * l + 1]!;
+			const o = 4 * this.place[l]!, load = this.loads ? this.linkWhat[o + 1]! : link[3 * l + (this.measure === 2 ? 2 : 1)]!;
 			if (this.linkWhat[o] !== link[3 * l] || this.linkWhat[o + 1] !== load) {
 				this.linkWhat[o] = link[3 * l]!;
 				this.linkWhat[o + 1] = load;
@@ -246,6 +256,8 @@ export class Scene {
 		return nodes || links;
 	}
 
+	/* Nodes with power and LID that the master does not reach. */
+	cutOff = 0;
 	private managerNodes: number[] = [];
 	private setManagers(managers: ManagerRecord[]): boolean {
 		const before = this.managerNodes.map((n) => [n, this.nodeWhat[4 * n + 3]!] as const);
@@ -264,8 +276,8 @@ export class Scene {
 			this.linkWhat[4 * this.place[l]! + 1] = value[l]!;
 		this.dirtyLinks = this.stale = true;
 	}
-	/* 1: colours show the load. */
-	loadColours = false;
+	/* Of STATE: 1 the share of time that a link was busy, 2 its buffers; 0: colours are states. */
+	measure = 0;
 
 	setFlags(node: (i: number) => number, link: (i: number) => number): void {
 		const f = this.fabric;
@@ -291,6 +303,18 @@ export class Scene {
 		this.groupOrder.forEach((g, k) => (this.groupWhat[4 * k + 2] = g === group ? FLAG.hover : 0));
 		this.groups.setChanging(this.groupWhat);
 		this.stale = true;
+	}
+
+	/* Colours of links are those of the ramp. */
+	get ramps(): boolean {
+		return this.loads || this.measure > 0;
+	}
+	/* For pictures in other formats; at most 20,000. */
+	eachBundle(fn: (ax: number, ay: number, bx: number, by: number, state: number, value: number, width: number) => void): void {
+		for (let k = 0; k < Math.min(20000, this.bundleCount.length); k++) {
+			const e = this.bundleEnds, w = this.bundleWhat;
+			fn(e[4 * k]!, e[4 * k + 1]!, e[4 * k + 2]!, e[4 * k + 3]!, w[4 * k]!, w[4 * k + 1]!, w[4 * k + 3]!);
+		}
 	}
 
 	nodeState(i: number): number {
@@ -391,7 +415,7 @@ export class Scene {
 		gl.uniform1f(g.u('uPad'), Math.min(0.4 * s, 10) * dpr);
 		this.groups.draw();
 		const p = this.use(this.programs.link, c, dpr);
-		gl.uniform1f(p.u('uMode'), this.loads || this.loadColours ? 1 : 0);
+		gl.uniform1f(p.u('uMode'), this.ramps ? 1 : 0);
 		if (detail < 1) {
 			gl.uniform1f(p.u('uAlpha'), 1 - detail);
 			gl.uniform1f(p.u('uFade'), Math.min(0.75, Math.max(0.1, 9 / Math.sqrt(this.bundleCount.length))));

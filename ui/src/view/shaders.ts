@@ -68,12 +68,13 @@ void main() {
 	vec2 h = type == 2 ? uSwitch * uUnit : vec2(min(0.36 * uUnit, 16.0 * uDpr));
 	h = max(h, vec2(uMin * uDpr));
 	bool chosen = (flags & 1) != 0, hover = (flags & 2) != 0, lit = (flags & 4) != 0, dim = (flags & 8) != 0;
-	bool on = (bits & 1) != 0, lid = (bits & 2) != 0;
+	bool on = (bits & 1) != 0, lid = (bits & 2) != 0, cutOff = on && lid && (bits & 4) == 0;
 	vec3 body = type == 1 ? uPal[6] : type == 3 ? uPal[7] : uPal[5];
 	float alpha = uAlpha, full = type == 2 && h.y > 5.0 * uDpr ? 0.34 : 0.85;
 	if (chosen || hover || lit || manager > 0) alpha = 1.0;
 	vFill = vec4(mix(uPal[8], body, lid ? full : on ? 0.1 : 0.0), 1.0);
 	vLine = vec4(on ? (lid ? body : mix(uPal[8], body, 0.75)) : uPal[4], 1.0);
+	if (cutOff) { vFill.rgb = mix(uPal[8], uPal[1], 0.35); vLine = vec4(uPal[1], 1.0); }
 	if (lit) vLine = vec4(uPal[10], 1.0);
 	vRing = vec4(0.0);
 	if (manager > 0) vRing = vec4(uPal[14 + manager], 1.0);

@@ -22,6 +22,8 @@ export interface Target {
 
 const REST_MS = 140;
 
+export type Colouring = 'states' | 'busy' | 'buffers' | 'routes';
+
 export class View {
 	readonly camera = new Camera();
 	scene: Scene;
@@ -43,7 +45,21 @@ export class View {
 	hover: Target = { node: -1, link: -1, group: -1, x: 0, y: 0 };
 	tool: Tool = 'select';
 	linkFrom = -1;
-	showLoads = false;
+	colouring: Colouring = 'states';
+	get showLoads(): boolean {
+		return this.colouring === 'routes';
+	}
+	/* What colours of links mean. Those by routes need the command loads first. */
+	setColours(to: Colouring): void {
+		this.colouring = to;
+		this.scene.measure = to === 'busy' ? 1 : to === 'buffers' ? 2 : 0;
+		this.loadValues();
+		const s = this.app.lastState;
+		if (s)
+			this.scene.setState(s.node, s.link, s.managers);
+		this.scene.markStale();
+		this.app.emit('overlay');
+	}
 	onTool: () => void = () => {};
 	onClick: (t: Target, e: PointerEvent) => void = () => {};
 	onMenu: (t: Target, x: number, y: number) => void = () => {};
@@ -247,7 +263,9 @@ export class View {
 	}
 
 	private loadText(l: number): string {
-		const r = this.app.loads;
+		const r = this.app.loads, of = { busy: 'busy', buffers: 'of the buffers' }[this.colouring as string];
+		if (of && this.app.lastState)
+			return ` · ${Math.round(this.scene.linkValue(l) / 2.55)} % ${of}`;
 		return r && this.showLoads ? ` · ${r.ab[l]} → · ← ${r.ba[l]} routes` : '';
 	}
 

@@ -29,6 +29,22 @@ async function generate(w, words) {
 	await w.page.focus('#gl');
 }
 
+/* Lanes of moments that were not shown; what colours mean. */
+async function colours(w) {
+	same('the lane has the way to Master, though no frame showed it', await w.get(() => {
+		const { lanes, now } = weft.app.run, master = lanes[0].find((s) => s.state === 3);
+		return lanes[0].length > 4 && master.at < now && lanes[0].every((s, i) => i === 0 || s.at >= lanes[0][i - 1].at);
+	}), true);
+	await w.page.focus('#gl');
+	await w.keys('C');
+	await w.until('colours are the load, and the legend says so', () => weft.view.colouring === 'busy' && /busy/.test(document.getElementById('legend').textContent) && !document.querySelector('#legend .c-armed'));
+	same('links of hosts are busy', await w.get(() => weft.app.lastState.link.some((v, i) => i % 3 === 1 && v > 0 && weft.view.scene.linkValue((i - 1) / 3) === v)), true);
+	await w.keys('C');
+	await w.until('colours are buffers', () => weft.view.scene.measure === 2 && /buffers: empty/.test(document.getElementById('legend').textContent));
+	await w.keys('C');
+	await w.until('and states again', () => weft.view.scene.measure === 0 && document.querySelector('#legend .c-armed') !== null);
+}
+
 /* 128 hosts, load, a switch fails. */
 async function underLoad(w) {
 	await generate(w, 'mtree 8 3');
@@ -42,6 +58,7 @@ async function underLoad(w) {
 	await w.pause();
 	await w.advance('the subnet comes up', 5e9, rest);
 	await w.advance('packets are delivered', 5e9, rises, 'delivered', 0);
+	await colours(w);
 	await w.speed(500);
 	await w.keys('Space');
 	await w.find('mid0_1');
