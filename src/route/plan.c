@@ -17,6 +17,7 @@ struct plan {
 	const struct rt_tables *old, *new;
 	const struct rt_tables *given_old, *given_new; /* as the caller gave them: with lanes */
 	struct plan_graphs g;
+	bool cut;	    /* any turn may be disabled, if nothing else helps */
 	uint64_t *wired;    /* [switch][4]: ports with a switch behind them */
 	uint8_t *open;	    /* an empty row */
 	VEC(uint16_t) lids; /* with an entry that differs somewhere */
@@ -250,6 +251,16 @@ static int turns_find(struct plan *p, const uint64_t *rank, struct rt_plan *out,
 	return rc;
 }
 
+/* Ranks do not help: any turn, as few as possible of those that are in use. */
+static int turns_find_any(struct plan *p, struct rt_plan *out, struct err *e)
+{
+	if (p->given_old->lanes || p->given_new->lanes)
+		plan_lanes_old(p->f, p->given_old, &p->g, p->threads);
+	out->turns.n = 0;
+	out->turns_in_use = true;
+	return turns_cut(&p->g.outward, &p->g.now, &p->g.old, &out->turns, e);
+}
+
 /* The cheapest kind of plan that leaves no cycle. */
 static int choose(struct plan *p, const uint64_t *rank, struct rt_plan *out, struct err *e)
 {
@@ -265,6 +276,8 @@ static int choose(struct plan *p, const uint64_t *rank, struct rt_plan *out, str
 		return err_set(e, -EINVAL, "plan: the new tables are not free of deadlock");
 	out->kind = RT_PLAN_TURNS;
 	rc = turns_find(p, rank, out, e);
+	if (rc && p->cut)
+		rc = turns_find_any(p, out, e);
 	for (size_t i = 0; i < out->turns.n; i++)
 		cdg_cut(&p->g.outward, out->turns.at[i].sw, out->turns.at[i].in,
 			out->turns.at[i].out);
@@ -318,11 +331,11 @@ static int plan_make(struct plan *p, const uint64_t *rank, const rt_turns *off, 
 	return rc;
 }
 
-int rt_plan(const struct fab *f, const struct rt_tables *old, const struct rt_tables *new,
-	    const uint64_t *rank, const rt_turns *off, unsigned threads, struct rt_plan *out,
-	    struct err *e)
+static int plan_between(struct plan *p, const uint64_t *rank, const rt_turns *off, unsigned threads,
+			struct rt_plan *out, struct err *e)
 {
-	struct plan p = {.f = f, .old = old, .new = new, .given_old = old, .given_new = new};
+	const struct fab *f = p->f;
+	const struct rt_tables *old = p->given_old, *new = p->given_new;
 	struct rt_tables *wide = NULL;
 	uint32_t top = MAX(old->top_lid, new->top_lid);
 	int rc;
@@ -338,15 +351,34 @@ int rt_plan(const struct fab *f, const struct rt_tables *old, const struct rt_ta
 	if (rc)
 		return rc;
 	if (old->stride < new->stride)
-		p.old = wide = widen(old, top);
+		p->old = wide = widen(old, top);
 	else if (new->stride < old->stride)
-		p.new = wide = widen(new, top);
-	p.threads = rt_threads(threads, f->nswitches, (uint64_t)f->nswitches * top);
-	rc = plan_make(&p, rank, off, out, e);
+		p->new = wide = widen(new, top);
+	p->threads = rt_threads(threads, f->nswitches, (uint64_t)f->nswitches * top);
+	rc = plan_make(p, rank, off, out, e);
 	if (rc)
 		rt_plan_free(out);
 	rt_tables_free(wide);
 	return rc;
+}
+
+int rt_plan(const struct fab *f, const struct rt_tables *old, const struct rt_tables *new,
+	    const uint64_t *rank, const rt_turns *off, unsigned threads, struct rt_plan *out,
+	    struct err *e)
+{
+	struct plan p = {.f = f, .old = old, .new = new, .given_old = old, .given_new = new};
+
+	return plan_between(&p, rank, off, threads, out, e);
+}
+
+int rt_plan_cut(const struct fab *f, const struct rt_tables *old, const struct rt_tables *new,
+		const uint64_t *rank, const rt_turns *off, unsigned threads, struct rt_plan *out,
+		struct err *e)
+{
+	struct plan p = {
+		.f = f, .old = old, .new = new, .given_old = old, .given_new = new, .cut = true};
+
+	return plan_between(&p, rank, off, threads, out, e);
 }
 
 void rt_plan_free(struct rt_plan *p)

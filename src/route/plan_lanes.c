@@ -60,6 +60,12 @@ static bool may_use(const struct crossing *x, const struct place *p, enum which 
 	return x->mixture == ANY_ORDER || (x->mixture == OUTWARD && !p->by_new);
 }
 
+/* All packets have SL 0 until new maps are in place. */
+static bool is_unknown(const struct rt_tables *t, unsigned vl, unsigned sl)
+{
+	return t->lanes && t->lanes->any_vl && vl == RT_VL_NONE && !sl;
+}
+
 /* VLs, as a mask, by which a packet at p may leave by `out`. */
 static uint16_t vls_out(const struct crossing *x, const struct place *p, unsigned out)
 {
@@ -70,6 +76,8 @@ static uint16_t vls_out(const struct crossing *x, const struct place *p, unsigne
 
 		if (vl < rt_nvls(x->t[w]))
 			mask |= (uint16_t)(1u << vl);
+		else if (w == OLD && is_unknown(x->t[w], vl, p->sl))
+			mask |= (uint16_t)((1u << x->graph->nvls) - 1);
 	}
 	return mask;
 }
@@ -149,11 +157,12 @@ static void lid_cross(struct crossing *x, uint32_t lid)
 	}
 }
 
-void plan_lanes_collect(const struct fab *f, const struct rt_tables *old,
-			const struct rt_tables *new, struct plan_graphs *g, int threads UNUSED)
+/* The dependencies of mixtures, from new tables alone to the last asked for. */
+static void mixtures_cross(const struct fab *f, const struct rt_tables *old,
+			   const struct rt_tables *new, enum mixture last, struct cdg **graphs,
+			   int threads UNUSED)
 {
 	uint32_t top = MAX(old->top_lid, new->top_lid);
-	struct cdg *graphs[NMIXTURES] = {&g->now, &g->outward, &g->any};
 
 	RT_OMP(omp parallel num_threads(threads))
 	{
@@ -163,7 +172,7 @@ void plan_lanes_collect(const struct fab *f, const struct rt_tables *old,
 		x.seen[1] = mem_array(f->nports, sizeof(*x.seen[1]));
 		RT_OMP(omp for schedule(dynamic, 16))
 		for (uint32_t lid = 1; lid <= top; lid++)
-			for (enum mixture m = ONLY_NEW; m < NMIXTURES; m++) {
+			for (enum mixture m = ONLY_NEW; m <= last; m++) {
 				x.mixture = m;
 				x.graph = graphs[m];
 				lid_cross(&x, lid);
@@ -172,4 +181,20 @@ void plan_lanes_collect(const struct fab *f, const struct rt_tables *old,
 		free(x.seen[1]);
 		vec_free(&x.todo);
 	}
+}
+
+void plan_lanes_old(const struct fab *f, const struct rt_tables *old, struct plan_graphs *g,
+		    int threads)
+{
+	struct cdg *graphs[NMIXTURES] = {&g->old};
+
+	mixtures_cross(f, old, old, ONLY_NEW, graphs, threads);
+}
+
+void plan_lanes_collect(const struct fab *f, const struct rt_tables *old,
+			const struct rt_tables *new, struct plan_graphs *g, int threads)
+{
+	struct cdg *graphs[NMIXTURES] = {&g->now, &g->outward, &g->any};
+
+	mixtures_cross(f, old, new, ANY_ORDER, graphs, threads);
 }

@@ -13,7 +13,7 @@ struct plan_graphs {
 	struct cdg now;	    /* of the new tables alone */
 	struct cdg outward; /* and of old ones, and of old before new */
 	struct cdg any;	    /* and of new before old */
-	struct cdg old; /* of old tables, for LIDs that change; not filled for tables with lanes */
+	struct cdg old; /* of old tables, for LIDs that change; with lanes see plan_lanes_old() */
 };
 
 /*
@@ -23,6 +23,10 @@ struct plan_graphs {
 void plan_lanes_collect(const struct fab *f, const struct rt_tables *old,
 			const struct rt_tables *new, struct plan_graphs *g, int threads);
 
+/* Fill g->old for tables with lanes. */
+void plan_lanes_old(const struct fab *f, const struct rt_tables *old, struct plan_graphs *g,
+		    int threads);
+
 /*
  * A set of turns from up link to up link (by rank) that takes every cycle out of `all` and nothing
  * out of `keep`; no turn in it can be spared, unless the search became too long. A turn is cut on all
@@ -31,5 +35,12 @@ void plan_lanes_collect(const struct fab *f, const struct rt_tables *old,
  */
 int turns_choose(const struct cdg *all, const struct cdg *keep, const uint64_t *rank,
 		 rt_turns *turns, struct err *e);
+
+/*
+ * A set of any turns that takes every cycle out of `all`. Turns that neither old nor new tables take are disabled
+ * first; packets on the others are lost as long as they are. All graphs have as many VLs.
+ */
+int turns_cut(const struct cdg *all, const struct cdg *new, const struct cdg *old, rt_turns *turns,
+	      struct err *e);
 
 #endif

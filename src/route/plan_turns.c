@@ -7,6 +7,9 @@
  * long as none closes a cycle: first those that must stay off because the rest has a way back are
  * found, 64 at a time; the others are put back one after another, in two orders of which the better
  * counts. A turn has an edge for each pair of VLs by which packets take it; they go together.
+ *
+ * Where no ranks say which turns to forbid (turns_cut()), all turns are disabled by which the graph is more than that of
+ * the new tables, which has no cycle; those that tables take are put back first.
  */
 #include "route/plan_priv.h"
 #include "route/route_priv.h"
@@ -20,6 +23,7 @@ struct turn {
 	struct rt_turn turn;
 	uint32_t first; /* its edges: a chain in graph.cut, from the last to the first */
 	bool off, stays_off;
+	bool used; /* tables take it; told where no ranks are */
 };
 
 /* An edge of such a turn. */
@@ -32,6 +36,7 @@ struct cut {
 
 struct graph {
 	const struct cdg *all, *keep;
+	const struct cdg *old; /* turns_cut(): dependencies of old tables; NULL: ranks tell */
 	const uint64_t *rank;
 	uint32_t *part;	       /* by channel, which is vl * nports + port id */
 	uint32_t *index;       /* by channel: its vertex */
@@ -85,15 +90,32 @@ static bool is_forbidden(const struct graph *g, port_id p, port_id q)
 	return (g->rank && goes_down(g, p) && goes_up(g, q)) || is_own_loop(g, p);
 }
 
-/* Whether the new tables take this turn on any VL. */
-static bool is_kept(const struct graph *g, port_id p, unsigned out)
+static bool has_edge(const struct cdg *c, port_id p, unsigned pair, unsigned out)
 {
-	for (unsigned pair = 0; pair < g->keep->nvls * g->keep->nvls; pair++)
-		if (cdg_row(g->keep, p, pair / g->keep->nvls, pair % g->keep->nvls)[out / 64] >>
-			    out % 64 &
-		    1)
+	return cdg_row(c, p, pair / c->nvls, pair % c->nvls)[out / 64] >> out % 64 & 1;
+}
+
+/* Whether tables with these dependencies take this turn on any VL. */
+static bool takes(const struct cdg *c, port_id p, unsigned out)
+{
+	for (unsigned pair = 0; pair < c->nvls * c->nvls; pair++)
+		if (has_edge(c, p, pair, out))
 			return true;
 	return false;
+}
+
+/* Whether this turn has an edge on some VLs that the new tables do not have. */
+static bool is_more(const struct graph *g, port_id p, unsigned out)
+{
+	for (unsigned pair = 0; pair < g->all->nvls * g->all->nvls; pair++)
+		if (has_edge(g->all, p, pair, out) && !has_edge(g->keep, p, pair, out))
+			return true;
+	return false;
+}
+
+static bool may_cut(const struct graph *g, port_id p, port_id q, unsigned out)
+{
+	return g->old ? is_more(g, p, out) : is_forbidden(g, p, q) && !takes(g->keep, p, out);
 }
 
 static void cut_add(struct graph *g, uint32_t from, uint32_t to, port_id p, unsigned out)
@@ -106,7 +128,9 @@ static void cut_add(struct graph *g, uint32_t from, uint32_t to, port_id p, unsi
 		vec_push(&g->turn,
 			 (struct turn){.turn = {enters(g, p), f->ports[f->ports[p].peer].num,
 						(uint8_t)out},
-				       .first = UINT32_MAX});
+				       .first = UINT32_MAX,
+				       .used = g->old &&
+					       (takes(g->old, p, out) || takes(g->keep, p, out))});
 	}
 	vec_push(&g->cut, (struct cut){from, to, *k, g->turn.at[*k].first, true});
 	g->turn.at[*k].first = (uint32_t)g->cut.n - 1;
@@ -127,7 +151,7 @@ static void edges_to_vl(struct graph *g, uint32_t c, port_id p, unsigned vl, uns
 
 			if (g->part[d] != g->part[c])
 				continue;
-			if (is_forbidden(g, p, q) && !is_kept(g, p, out))
+			if (may_cut(g, p, q, out))
 				cut_add(g, g->index[c], g->index[d], p, out);
 			else
 				vec_push(&g->edge, g->index[d]);
@@ -310,28 +334,40 @@ static bool closes(struct graph *g, struct look *l, const struct turn *t)
 	return false;
 }
 
-/* From the first to the last, or the other way round. Returns how many stay off. */
+/* Those in use or the others. */
+static size_t put_back_some(struct graph *g, struct look *l, bool used, bool last_first)
+{
+	size_t off = 0;
+
+	for (size_t i = 0; i < g->turn.n; i++) {
+		struct turn *t = &g->turn.at[last_first ? g->turn.n - 1 - i : i];
+
+		if (t->used != used)
+			continue;
+		if (!t->stays_off) {
+			t->off = false;
+			t->off = closes(g, l, t);
+		}
+		off += t->off;
+	}
+	return off;
+}
+
+/* From the first to the last, or the other way round. Returns what those that stay off cost: each one, one in use most. */
 static size_t put_back(struct graph *g, bool last_first)
 {
 	uint32_t n = (uint32_t)g->channel.n;
 	struct look l = {.stack = mem_array(n, sizeof(*l.stack)),
 			 .seen = mem_zarray(n, sizeof(*l.seen))};
-	size_t off = 0;
+	size_t cost;
 
 	for (size_t i = 0; i < g->turn.n; i++)
 		g->turn.at[i].off = true;
-	for (size_t i = 0; i < g->turn.n; i++) {
-		struct turn *t = &g->turn.at[last_first ? g->turn.n - 1 - i : i];
-
-		if (!t->stays_off) {
-			t->off = false;
-			t->off = closes(g, &l, t);
-		}
-		off += t->off;
-	}
+	cost = put_back_some(g, &l, true, last_first) * (g->turn.n + 1);
+	cost += put_back_some(g, &l, false, last_first);
 	free(l.stack);
 	free(l.seen);
-	return off;
+	return cost;
 }
 
 /* Which turns are put back depends on the order: try both, with half of the effort each. */
@@ -358,25 +394,39 @@ static int turn_cmp(const void *a, const void *b)
 	return x->in != y->in ? x->in - y->in : x->out - y->out;
 }
 
-int turns_choose(const struct cdg *all, const struct cdg *keep, const uint64_t *rank,
-		 rt_turns *turns, struct err *e)
+static int choose(struct graph *g, rt_turns *turns, struct err *e)
 {
-	struct graph g = {.all = all, .keep = keep, .rank = rank};
 	int rc = 0;
 
-	graph_make(&g);
-	if (order_make(&g)) {
-		hopeless_find(&g);
-		put_back_most(&g);
-		for (size_t i = 0; i < g.turn.n; i++)
-			if (g.turn.at[i].off)
-				vec_push(turns, g.turn.at[i].turn);
+	graph_make(g);
+	if (order_make(g)) {
+		hopeless_find(g);
+		put_back_most(g);
+		for (size_t i = 0; i < g->turn.n; i++)
+			if (g->turn.at[i].off)
+				vec_push(turns, g->turn.at[i].turn);
 		qsort(turns->at, turns->n, sizeof(*turns->at), turn_cmp);
 	} else {
 		rc = err_set(e, -EINVAL,
 			     "plan: old and new tables close a cycle without any turn "
 			     "that the ranks forbid and the new tables do not need");
 	}
-	graph_free(&g);
+	graph_free(g);
 	return rc;
+}
+
+int turns_choose(const struct cdg *all, const struct cdg *keep, const uint64_t *rank,
+		 rt_turns *turns, struct err *e)
+{
+	struct graph g = {.all = all, .keep = keep, .rank = rank};
+
+	return choose(&g, turns, e);
+}
+
+int turns_cut(const struct cdg *all, const struct cdg *new, const struct cdg *old, rt_turns *turns,
+	      struct err *e)
+{
+	struct graph g = {.all = all, .keep = new, .old = old};
+
+	return choose(&g, turns, e);
 }

@@ -89,6 +89,7 @@ struct rt_lanes {
 	uint16_t *map;	    /* by switch: the map of its port pairs ... */
 	uint16_t **by_pair; /* ... unless this is not NULL: [in][out] */
 	VEC(struct rt_sl2vl) maps;
+	bool any_vl; /* old tables of a plan: where a map discards SL 0, its VL is not known */
 };
 
 /* Add lanes to tables that have none, for fabric f; 1 <= nvls <= RT_MAX_VLS, 1 <= nrows. All
@@ -384,6 +385,14 @@ rt_plan_name(enum rt_plan_kind k); /* "nothing", "any order", "outwards", "disab
 int rt_plan(const struct fab *f, const struct rt_tables *old, const struct rt_tables *new,
 	    const uint64_t *rank, const rt_turns *off, unsigned threads, struct rt_plan *p,
 	    struct err *e);
+
+/*
+ * The same where packets may be lost for it: if rt_plan() finds no way, turns that old or new tables take are disabled as
+ * well, as few as the search finds. For tables without ranks. -EINVAL only when the new tables are not free of deadlock.
+ */
+int rt_plan_cut(const struct fab *f, const struct rt_tables *old, const struct rt_tables *new,
+		const uint64_t *rank, const rt_turns *off, unsigned threads, struct rt_plan *p,
+		struct err *e);
 
 void rt_plan_free(struct rt_plan *p);
 /*

@@ -109,19 +109,40 @@ static bool keep_known(const struct sm_compute *c, unsigned threads, const struc
 	return true;
 }
 
+/* Whether the plan disables more than half as many turns as an up/down graph forbids, which suffice for any tables at once. */
+static bool costs_too_much(const struct sm_compute *c, const struct rt_plan *p)
+{
+	uint64_t *rank;
+	rt_turns all = {0};
+	bool more;
+
+	if (!p->turns.n)
+		return false;
+	rank = mem_array(c->fab->nswitches, sizeof(*rank));
+	rt_updown_rank_by(c->fab, c->root, c->directions, rank);
+	rt_forbidden_turns(c->fab, rank, &all);
+	more = 2 * p->turns.n > all.n;
+	vec_free(&all);
+	free(rank);
+	return more;
+}
+
 /* From tables that this manager knows in every respect. */
 static bool plan_known(const struct sm_compute *c, unsigned threads, struct sm_routes *out)
 {
 	struct sm_compute plain = *c;
 	struct rt_tables old = *c->old;
+	struct err e;
 
 	if (!out->tables->lanes && !has_sls(c->old)) { /* no lane matters */
 		old.lanes = NULL;
 		plain.old = &old;
 		return sm_worker_plan(&plain, threads, out->tables, out->rank, &out->plan);
 	}
-	return !c->maps_in_doubt && (c->sls_known || !c->found) &&
-	       sm_worker_plan(c, threads, out->tables, out->rank, &out->plan);
+	return (!c->maps_in_doubt || !has_sls(c->old)) && (c->sls_known || !c->found) &&
+	       !rt_plan_cut(c->data_fab ? c->data_fab : c->fab, c->old, out->tables, out->rank,
+			    c->off, threads, &out->plan, &e) &&
+	       !costs_too_much(c, &out->plan);
 }
 
 bool sm_lanes_plan(const struct sm_compute *c, unsigned threads, const struct rt_report *new,

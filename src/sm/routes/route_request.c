@@ -55,6 +55,7 @@ static void tell_lanes(const struct sm *sm, struct sm_compute *c, struct rt_tabl
 	rt_lanes_add(old, sm->topo.fab, 1, sm->routes.sls.nrows + 1);
 	sm_maps_tell(sm, old);
 	sm_sls_tell(sm, old);
+	old->lanes->any_vl = !sm->routes.sls.nrows;
 	old->lanes->nvls = MAX(rt_lanes_highest(old) + 1, sm->routes.sls.nvls);
 }
 

@@ -19,6 +19,7 @@ struct bench {
 	struct fab *f;
 	struct lab *l;
 	unsigned lanes, others; /* notes */
+	unsigned turns;		/* of the last plan */
 	char why[SM_WHY];
 };
 
@@ -27,15 +28,18 @@ static void on_note(void *ctx, const struct sm_note *n)
 	struct bench *b = ctx;
 
 	b->lanes += n->kind == SM_NOTE_LANES;
+	if (n->kind == SM_NOTE_PLAN)
+		b->turns = n->plan.turns;
 	if (n->kind == SM_NOTE_OTHER_ENGINE) {
 		b->others++;
 		snprintf(b->why, sizeof(b->why), "%s", n->engine.why);
 	}
 }
 
-static void up(struct bench *b, const char *mechanism, const char *engine, unsigned vl_cap)
+static void up_wide(struct bench *b, const char *mechanism, const char *engine, unsigned vl_cap,
+		    unsigned side)
 {
-	struct fab_gen g = {.kind = "torus", .dims = {4, 4}, .ndims = 2, .hosts = 1};
+	struct fab_gen g = {.kind = "torus", .dims = {side, side}, .ndims = 2, .hosts = 1};
 	struct lab_config c;
 	struct err e;
 
@@ -54,6 +58,11 @@ static void up(struct bench *b, const char *mechanism, const char *engine, unsig
 	lab_on_note(b->l, on_note, b);
 	lab_power_on(b->l, NULL);
 	assert_true(lab_run_ready(b->l, 100 * PS_PER_S));
+}
+
+static void up(struct bench *b, const char *mechanism, const char *engine, unsigned vl_cap)
+{
+	up_wide(b, mechanism, engine, vl_cap, 4);
 }
 
 static void down(struct bench *b)
@@ -176,6 +185,25 @@ TEST(a_switch_that_restarts_gets_its_maps_again)
 	lab_watch_free(&w);
 }
 
+/* Dimension order on both sides of the failure needs a few turns to be disabled, not those of an up/down graph. */
+TEST(a_dead_switch_costs_few_turns)
+{
+	struct lab_watch w;
+	struct bench b;
+
+	up_wide(&b, "weft", "torus", 2, 6);
+	lab_watch_start(&w, b.l);
+	sim_node_power(lab_sim(b.l), b.f->switches[14], false);
+	assert_true(lab_run_settled(b.l, sim_now(lab_sim(b.l)), 100 * PS_PER_S));
+	assert_right(&b);
+	lab_watch_stop(&w);
+	assert_in_range(b.turns, 1, 10);
+	assert_true(w.connectivity_min >= 900000);
+	assert_int_equal(w.unsafe_at, TIME_NEVER);
+	down(&b);
+	lab_watch_free(&w);
+}
+
 /* With one VL the engine fails, and FERa serves; the note says why. */
 TEST(too_few_lanes_are_named)
 {
@@ -225,6 +253,7 @@ int main(void)
 		cmocka_unit_test(devices_hold_the_maps_of_the_engine),
 		cmocka_unit_test(hosts_learn_service_levels),
 		cmocka_unit_test(a_switch_that_restarts_gets_its_maps_again),
+		cmocka_unit_test(a_dead_switch_costs_few_turns),
 		cmocka_unit_test(too_few_lanes_are_named),
 		cmocka_unit_test(techniques_that_need_directions_are_refused),
 		cmocka_unit_test(changes_with_any_engine),
