@@ -99,7 +99,10 @@ static int compute(struct computed *c, const char *file)
 
 	if (route_roots_find(c->f, file, &o))
 		return CLI_BAD;
-	rc = compute_graph(c, file, &o);
+	rc = route_groups_find(c->f, file, &o);
+	if (!rc)
+		rc = compute_graph(c, file, &o);
+	free((void *)o.group);
 	free((void *)o.roots);
 	return rc;
 }
@@ -298,6 +301,7 @@ static const struct cli_opt compute_opts[] = {
 	 "dragonfly: reach one destination in N over another group (65535: none); default: as few as "
 	 "refined routes need, 8 in large fabrics",
 	 NULL, 1, 65535},
+	ROUTE_GROUPS_OPT,
 	{"threads", 't', CLI_UINT, &route_o.threads, "N",
 	 "threads to use, which changes nothing but the time; default all", NULL, 1, 256},
 	{"lmc", 'l', CLI_UINT, &route_o.lmc, "N", "give every host port 2^N LIDs; default 0", NULL,
@@ -336,6 +340,7 @@ const struct cli_cmd cmd_route_compute = {
 		"weft route compute fabric.net --engine balanced --lanes 4\n"
 		"weft route compute fabric.net --engine nue --lanes 1\n"
 		"weft route compute fabric.net --engine updn --root 0x0002000000000001 --root 0x0002000000000002\n"
+		"weft route compute fabric.net --engine tree --groups 'host 1*'\n"
 		"weft route compute fabric.net --engine auto\n"
 		"weft route compute fabric.net --json | jq .link_load.max\n",
 	.opts = compute_opts,

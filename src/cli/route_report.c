@@ -4,6 +4,7 @@
  * that runs. Ways in: route_root_find(), route_report_print(), route_report_json(). Verifies nothing.
  */
 #include "cli/route_report.h"
+#include "route/node_groups.h"
 #include "route/quality.h"
 
 const char route_engine_default[] = "auto";
@@ -73,6 +74,63 @@ enum rt_ties route_ties_find(void)
 }
 
 /* ---- the engine ---- */
+
+/* Parts of one --groups: separated by commas. */
+static int group_find(const struct fab *f, const char *text, const rt_hosts *all, rt_hosts *out)
+{
+	char *copy = mem_strdup(text), *rest = copy;
+	cli_strings parts = {0};
+	int rc;
+
+	for (char *at; (at = strsep(&rest, ","));)
+		vec_push(&parts, at);
+	rc = host_groups_find(f, "--groups", &parts, all, out);
+	vec_free(&parts);
+	free(copy);
+	return rc;
+}
+
+static int groups_mark(const struct fab *f, const rt_hosts *all, uint8_t *group)
+{
+	int rc = CLI_OK;
+
+	for (size_t i = 0; i < route_o.groups.n && !rc; i++) {
+		rt_hosts some = {0};
+
+		rc = group_find(f, route_o.groups.at[i], all, &some);
+		for (size_t k = 0; k < some.n && !rc; k++) {
+			if (group[some.at[k]])
+				rc = cli_bad("--groups: %s is in two groups",
+					     fab_node_name(f, f->ports[some.at[k]].node));
+			group[some.at[k]] = (uint8_t)(i + 1);
+		}
+		vec_free(&some);
+	}
+	return rc;
+}
+
+int route_groups_find(const struct fab *f, const char *file, struct rt_opts *o)
+{
+	const struct rt_engine *engine = rt_engine_find(route_o.engine);
+	rt_hosts all = {0};
+	uint8_t *group;
+	int rc;
+
+	if (!route_o.groups.n)
+		return CLI_OK;
+	if (engine && !engine->groups)
+		return cli_bad("%s: engine %s does not balance groups of hosts; tree, updn and "
+			       "balanced do",
+			       file, engine->name);
+	if (route_o.groups.n >= RT_MAX_GROUPS)
+		return cli_bad("--groups: at most %u groups", RT_MAX_GROUPS - 1u);
+	group = mem_zarray(f->nports + 1, 1);
+	rt_quality_hosts(f, &all);
+	rc = groups_mark(f, &all, group);
+	o->group = group;
+	vec_free(&all);
+	return rc;
+}
 
 int route_compute_by(const struct fab *f, const struct rt_opts *o, struct rt_choice *c,
 		     const struct rt_engine **engine, struct rt_tables **t, struct err *e)

@@ -7,10 +7,12 @@
 #define WEFT_CLI_ROUTE_REPORT_H
 
 #include "cli/cmds.h"
+#include "cli/host_groups.h"
 #include "route/choose.h"
 
 struct route_opts {
 	const char *engine, *root, *directions, *ties, *lfts, *sls, *sl2vl, *scheme;
+	cli_strings groups;
 	cli_strings roots; /* of commands that take several; root is not used there */
 	unsigned threads, lmc, lanes, valiant;
 	bool hosts_only;
@@ -37,6 +39,14 @@ int route_root_find(const struct fab *f, const char *file, node_id *root);
 /* The same for commands that take several: o->root is the first, o->roots all of them, which the caller frees; none when none
  * was given, or auto. Engines of one root refuse more. */
 int route_roots_find(const struct fab *f, const char *file, struct rt_opts *o);
+/* The groups of hosts that --groups names, one for each time, into o->group, which the caller frees. CLI_BAD after a message. */
+int route_groups_find(const struct fab *f, const char *file, struct rt_opts *o);
+#define ROUTE_GROUPS_OPT                                                                                                                                     \
+	{                                                                                                                                                    \
+		"groups", 0, CLI_LIST, &route_o.groups, "GROUP",                                                                                             \
+			"hosts that are balanced by themselves, as storage beside compute nodes; once for each group; parts with commas: " HOST_GROUPS_HELP, \
+			NULL, 0, 0                                                                                                                           \
+	}
 enum rt_directions route_directions_find(void);
 extern const char *const route_ties[]; /* by enum rt_ties; ends with NULL */
 enum rt_ties route_ties_find(void);

@@ -10,7 +10,7 @@
  * tried and measured. The best one is then refined entry by entry (refine.h), still with shortest paths.
  */
 #include "route/layers.h"
-#include "route/quality.h"
+#include "route/node_groups.h"
 #include "route/refine.h"
 
 enum {
@@ -32,8 +32,11 @@ struct balanced {
 	struct switch_graph g;
 	struct rt_tables *t;
 	uint64_t grain;
-	uint64_t *load;	  /* by arc: routes from host ports to LIDs of hosts */
-	uint64_t *weight; /* by arc: load / grain */
+	unsigned ngroups;
+	uint8_t *group;		 /* by LID */
+	uint64_t *loads;	 /* [group][arc]: routes from host ports to LIDs of its hosts */
+	uint64_t *weights;	 /* [group][arc]: load / grain */
+	uint64_t *load, *weight; /* of the group of one LID, by arc */
 	/* of one destination switch */
 	uint32_t *dist, *order, reached;
 	uint32_t *way_first, *way; /* by place in order: arcs to nearer switches */
@@ -95,6 +98,12 @@ static void routes_count(struct balanced *b, bool add)
 	}
 }
 
+static void group_take(struct balanced *b, unsigned group)
+{
+	b->load = b->loads + (size_t)group * (b->g.narcs + 1);
+	b->weight = b->weights + (size_t)group * (b->g.narcs + 1);
+}
+
 static void lid_forget(struct balanced *b, const struct graph_dest *d)
 {
 	for (uint32_t i = 1; i < b->reached; i++)
@@ -106,6 +115,7 @@ static void lid_forget(struct balanced *b, const struct graph_dest *d)
 /* Hardly a packet goes to a switch: such routes do not count. */
 static void lid_route(struct balanced *b, uint32_t to, const struct graph_dest *d, bool again)
 {
+	group_take(b, b->group[d->lid]);
 	if (again && d->port)
 		lid_forget(b, d);
 	b->cost[to] = 0;
@@ -139,8 +149,8 @@ static void pass(struct balanced *b, bool again)
 static void all_route(struct balanced *b, struct recipe r)
 {
 	b->grain = r.grain;
-	memset(b->load, 0, b->g.narcs * sizeof(*b->load));
-	memset(b->weight, 0, b->g.narcs * sizeof(*b->weight));
+	memset(b->loads, 0, b->ngroups * ((size_t)b->g.narcs + 1) * sizeof(*b->loads));
+	memset(b->weights, 0, b->ngroups * ((size_t)b->g.narcs + 1) * sizeof(*b->weights));
 	for (unsigned i = 0; i < r.passes; i++)
 		pass(b, i > 0);
 }
@@ -152,25 +162,20 @@ static uint64_t mean_load(const struct balanced *b)
 {
 	uint64_t sum = 0;
 
-	for (uint32_t a = 0; a < b->g.narcs; a++)
-		sum += b->load[a];
+	for (size_t a = 0; a < b->ngroups * ((size_t)b->g.narcs + 1); a++)
+		sum += b->loads[a];
 	return b->g.narcs ? sum / b->g.narcs : 0;
 }
 
-/* Mean shares of bisections and shifts together; 0 when they cannot be measured. */
-static uint64_t merit(const struct fab *f, const struct rt_tables *t, unsigned threads)
+/* Mean shares of bisections and shifts together, inside groups; 0 when they cannot be measured. */
+static uint64_t merit(const struct fab *f, const struct rt_tables *t, const struct rt_opts *o)
 {
-	struct rt_quality_opts o = {
-		.patterns = TRIAL_PATTERNS, .seed = 1, .threads = threads, .quick = true};
-	struct rt_quality q;
-	uint64_t sum;
+	uint64_t bisection, shifts;
 	struct err e;
 
-	if (rt_quality(f, t, &o, &q, &e))
+	if (rt_group_quality(f, t, o, TRIAL_PATTERNS, &bisection, &shifts, &e))
 		return 0;
-	sum = rt_shares_mean(&q.by[RT_BISECTION]) + rt_shares_mean(&q.by[RT_SHIFTS]);
-	rt_quality_free(&q);
-	return sum;
+	return bisection + shifts;
 }
 
 struct best {
@@ -192,7 +197,7 @@ static void recipe_try(struct balanced *b, const struct rt_opts *o, unsigned mos
 	struct best x = {.recipe = r};
 
 	all_route(b, r);
-	x.merit = merit(b->g.f, b->t, o->threads);
+	x.merit = merit(b->g.f, b->t, o);
 	x.lanes = layers_assign(&b->g, b->t, 0);
 	if (is_better(&x, best, most))
 		*best = x;
@@ -223,14 +228,17 @@ static struct recipe recipe_choose(struct balanced *b, const struct rt_opts *o, 
 
 /* ---- the engine ---- */
 
-static void balanced_init(struct balanced *b, const struct fab *f, struct rt_tables *t)
+static void balanced_init(struct balanced *b, const struct fab *f, const struct rt_opts *o,
+			  struct rt_tables *t)
 {
 	size_t n = (size_t)f->nswitches + 1, arcs = (size_t)f->nlinks * 2 + 1;
 
 	graph_init(&b->g, f, t->top_lid);
 	b->t = t;
-	b->load = mem_zarray(arcs, sizeof(*b->load));
-	b->weight = mem_zarray(arcs, sizeof(*b->weight));
+	b->group = rt_group_by_lid(f, o, t->top_lid);
+	b->ngroups = rt_group_count(f, o);
+	b->loads = mem_zarray(b->ngroups * ((size_t)b->g.narcs + 1), sizeof(*b->loads));
+	b->weights = mem_zarray(b->ngroups * ((size_t)b->g.narcs + 1), sizeof(*b->weights));
 	b->dist = mem_array(n, sizeof(*b->dist));
 	b->order = mem_array(n, sizeof(*b->order));
 	b->way_first = mem_zarray(n, sizeof(*b->way_first));
@@ -243,8 +251,9 @@ static void balanced_init(struct balanced *b, const struct fab *f, struct rt_tab
 static void balanced_free(struct balanced *b)
 {
 	graph_free(&b->g);
-	free(b->load);
-	free(b->weight);
+	free(b->loads);
+	free(b->weights);
+	free(b->group);
 	free(b->dist);
 	free(b->order);
 	free(b->way_first);
@@ -254,13 +263,13 @@ static void balanced_free(struct balanced *b)
 	free(b->flow);
 }
 
-/* Where they need no more lanes than there may be; false: the tables are as before. */
+/* Shifts of all hosts are refined, so not where there are groups, and where they need no more lanes than there may be; false: the tables are as before. */
 static bool refined(struct balanced *b, const struct rt_opts *o, unsigned most)
 {
 	struct refine_opts how = {
 		.rounds = REFINE_ROUNDS, .even = REFINE_EVEN, .threads = o->threads};
 
-	return is_small(b) && refine_with_layers(&b->g, b->t, &how, most);
+	return !o->group && is_small(b) && refine_with_layers(&b->g, b->t, &how, most);
 }
 
 static int lanes_refuse(unsigned need, unsigned most, struct err *e)
@@ -283,7 +292,7 @@ static int balanced_route(const struct fab *f, const struct rt_opts *o, struct r
 
 	if (rc)
 		return rc;
-	balanced_init(&b, f, t);
+	balanced_init(&b, f, o, t);
 	all_route(&b, recipe_choose(&b, o, most));
 	if (!refined(&b, o, most))
 		need = layers_assign(&b.g, t, most);
@@ -300,6 +309,7 @@ const struct rt_engine rt_balanced = {
 		"them has a cycle. It uses as few lanes as it finds, and fails when they do not suffice.",
 	.route = balanced_route,
 	.lanes = true,
+	.groups = true,
 	.use = RT_USE_ANYWHERE,
 	.cost = {.search_ps = 300, .cell_ps = 40000},
 };

@@ -5,6 +5,7 @@
  * order of engines.h.
  */
 #include "route/choose.h"
+#include "route/node_groups.h"
 #include "route/quality.h"
 
 enum {
@@ -86,6 +87,16 @@ static void refuse(struct rt_try *t, const struct err *e)
 	err_set(&t->refused, -EINVAL, "%s", e->text + (named ? n + 2 : 0));
 }
 
+/* Where there are groups, inside these. */
+static int measure(const struct chooser *x, const struct rt_tables *tables, struct rt_try *t,
+		   struct err *e)
+{
+	if (x->o->group)
+		return rt_group_quality(x->f, tables, x->o, MOST_PATTERNS, &t->bisection,
+					&t->shifts, e);
+	return rt_quick_quality(x->f, tables, x->o->threads, &t->bisection, &t->shifts, e);
+}
+
 static void try_engine(struct chooser *x, const struct rt_engine *g)
 {
 	struct rt_try *t = &x->c->tried[x->c->ntried];
@@ -97,13 +108,17 @@ static void try_engine(struct chooser *x, const struct rt_engine *g)
 		err_set(&t->refused, -EINVAL, "not tried: the fabric is too large for it");
 		return;
 	}
+	if (x->o->group && !g->groups) {
+		err_set(&t->refused, -EINVAL, "it does not balance groups of hosts");
+		return;
+	}
 	if (rt_compute(g, x->f, x->o, tables, &e)) {
 		refuse(t, &e);
 		return;
 	}
 	rt_tables_fill(*tables);
 	t->lanes = rt_nvls(*tables);
-	t->routed = !rt_quick_quality(x->f, *tables, x->o->threads, &t->bisection, &t->shifts, &e);
+	t->routed = !measure(x, *tables, t, &e);
 	if (!t->routed)
 		refuse(t, &e);
 }

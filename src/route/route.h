@@ -158,6 +158,8 @@ struct rt_opts {
 	unsigned lanes;	   /* data VLs that an engine with lanes may use; 0: as it likes */
 	unsigned
 		valiant; /* dragonfly: one destination in so many is reached over another group; 0: 8 */
+	/* By port: the group of a host, of which each is balanced by itself by engines with rt_engine.groups; NULL: all in 0. */
+	const uint8_t *group;
 	/* By switch index: use these ranks instead of root and directions; NULL: use those. */
 	const uint64_t *rank;
 	/* For rt_update() only: the state before the change (NULL: not known, search everything), and
@@ -207,6 +209,7 @@ struct rt_engine {
 	/* It may use more than one VL (t->lanes). A manager that cannot program SL-to-VL tables must
 	 * not use it. */
 	bool lanes;
+	bool groups; /* it balances each group of hosts by itself */
 	/* Routes after a change, from those that the engine computed from scratch for an earlier snapshot: rt_reroute(), or
 	 * a function that keeps its promises. NULL: there is none. */
 	int (*update)(const struct fab *f, const struct rt_before *ref, struct rt_tables **t,

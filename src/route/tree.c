@@ -264,13 +264,13 @@ static uint64_t entries_due(const struct tree *t)
 	return due;
 }
 
-static void tables_fill(struct tree *t, struct rt_tables *tables, unsigned threads)
+static void tables_fill(struct tree *t, struct rt_tables *tables, const struct rt_opts *o)
 {
 	struct dealing x = {.t = t, .tables = tables};
 	uint8_t *class = mem_array(t->f->nports, 1);
 
 	tree_shape(t);
-	tree_classes(t, class);
+	tree_classes(t, o->group, class);
 	tree_number(t, class, tables->top_lid);
 	free(class);
 	x.slot = mem_array(t->n, DIGITS);
@@ -281,7 +281,7 @@ static void tables_fill(struct tree *t, struct rt_tables *tables, unsigned threa
 	for (uint32_t s = 0; s < t->n; s++)
 		slots_fill(&x, s);
 	runs_make(&x);
-	tables->entries = blocks(&x, threads);
+	tables->entries = blocks(&x, o->threads);
 	free(x.slot);
 	free(x.port);
 	free(x.whole);
@@ -299,7 +299,7 @@ static int tree_route(const struct fab *f, const struct rt_opts *o, struct rt_ta
 		return rc;
 	rc = recognise(&t, f, e);
 	if (!rc && f->nswitches) {
-		tables_fill(&t, tables, o->threads);
+		tables_fill(&t, tables, o);
 		if (tables->entries != entries_due(&t))
 			rc = err_set(
 				e, -EINVAL,
@@ -334,6 +334,7 @@ const struct rt_engine rt_tree = {
 	.route = tree_route,
 	.updown = true,
 	.ranks = tree_ranks,
+	.groups = true,
 	.use = RT_USE_SHAPE,
 	.update = rt_reroute,
 	.cost = {.search_ps = 100, .cell_ps = 1000},

@@ -29,7 +29,7 @@ enum tree_class {
 	TREE_COMPUTE, /* hosts at leaves */
 	TREE_SPECIAL, /* aggregation nodes, routers, hosts elsewhere */
 	TREE_SWITCH,  /* switches themselves */
-	TREE_CLASSES
+	TREE_CLASSES  /* and from here on further groups of hosts at leaves */
 };
 
 /* All links of a switch to one neighbour. */
@@ -91,7 +91,7 @@ int tree_rank(struct tree *t, struct err *e);
 void tree_shape(struct tree *t);
 
 /* The class of each port with a LID; others are not looked at. by_port has f->nports entries. */
-void tree_classes(const struct tree *t, uint8_t *by_port);
+void tree_classes(const struct tree *t, const uint8_t *group, uint8_t *by_port);
 /* Numbers for all destinations; those of a class count from 0. top_lid: of the tables. */
 void tree_number(struct tree *t, const uint8_t *class_by_port, uint32_t top_lid);
 

@@ -87,7 +87,7 @@ static void dests_make(struct tree *t, const uint8_t *class, uint32_t top_lid)
 	}
 }
 
-void tree_classes(const struct tree *t, uint8_t *by_port)
+void tree_classes(const struct tree *t, const uint8_t *group, uint8_t *by_port)
 {
 	const struct fab *f = t->f;
 
@@ -101,6 +101,8 @@ void tree_classes(const struct tree *t, uint8_t *by_port)
 		by_port[p] = n->type == IBA_NODE_SWITCH ? TREE_SWITCH
 			     : plain			? TREE_COMPUTE
 							: TREE_SPECIAL;
+		if (plain && group && group[p])
+			by_port[p] = (uint8_t)(TREE_CLASSES + group[p] - 1);
 	}
 }
 
@@ -224,6 +226,7 @@ static void step_up(struct descent *x, uint32_t l, uint8_t class, bool others)
 
 static void descents_make(struct tree *t)
 {
+	uint8_t classes = TREE_CLASSES;
 	struct descent x = {.t = t,
 			    .at = mem_array(t->dest_first[t->n], sizeof(*x.at)),
 			    .load = mem_array(t->first[t->n], sizeof(*x.load))};
@@ -231,7 +234,9 @@ static void descents_make(struct tree *t)
 	for (uint32_t s = 0; s < t->n; s++)
 		for (uint32_t d = t->dest_first[s]; d < t->dest_first[s + 1]; d++)
 			x.at[d] = s;
-	for (uint8_t class = 0; class < TREE_CLASSES; class ++) {
+	for (uint32_t d = 0; d < t->dest_first[t->n]; d++)
+		classes = MAX(classes, (uint8_t)(t->dest[d].class + 1));
+	for (uint8_t class = 0; class < classes; class ++) {
 		memset(x.load, 0, t->first[t->n] * sizeof(*x.load));
 		for (uint32_t l = 0; l + 1 < t->nlevels; l++) {
 			step_up(&x, l, class, false);

@@ -4,7 +4,7 @@
  * come from updn_roots.c; distances are FERa's over these ranks.
  *
  * Equal ports are dealt out by number, as FERa does, and by load, and the better tables are taken. Large ones are dealt out by
- * number alone, which is as good in whole trees and takes a fraction of the time.
+ * number alone, which is as good in whole trees and takes a fraction of the time. Groups of hosts are dealt out by load in any case.
  */
 #include "route/quality.h"
 #include "route/updn.h"
@@ -37,11 +37,11 @@ static void deal_by_load(const struct fab *f, const struct rt_opts *o, const uin
 	uint64_t entries = (uint64_t)t->nswitches * t->top_lid;
 	struct rt_tables *other;
 
-	if (entries > LOAD_ENTRIES || !f->nhosts)
+	if ((entries > LOAD_ENTRIES && !o->group) || !f->nhosts)
 		return;
 	other = rt_tables_new(t->nswitches, t->top_lid);
-	updn_deal(f, rank, entries > PASS_ENTRIES ? 1 : 2, other);
-	if (updn_merit(f, other, o->threads) > updn_merit(f, t, o->threads))
+	updn_deal(f, o, rank, entries > PASS_ENTRIES ? 1 : 2, other);
+	if (o->group || updn_merit(f, other, o->threads) > updn_merit(f, t, o->threads))
 		memcpy(t->lft, other->lft, (size_t)t->nswitches * t->stride);
 	rt_tables_free(other);
 }
@@ -82,6 +82,7 @@ const struct rt_engine rt_updn = {
 	.updown = true,
 	.ranks = updn_ranks_give,
 	.update = rt_reroute,
+	.groups = true,
 	.use = RT_USE_ANYWHERE,
 	.cost = {.search_ps = 3000, .cell_ps = 60000},
 };

@@ -18,9 +18,10 @@ void updn_ranks(const struct fab *f, const struct rt_opts *o, uint64_t *rank);
 
 /*
  * Tables with the same distances as FERa's over these ranks, in which every LID takes, of equal ports, those whose paths carry
- * the fewest routes. t is filled as FERa fills it.
+ * the fewest routes, those of its own group of hosts (o->group). t is filled as FERa fills it.
  */
-void updn_deal(const struct fab *f, const uint64_t *rank, unsigned passes, struct rt_tables *t);
+void updn_deal(const struct fab *f, const struct rt_opts *o, const uint64_t *rank, unsigned passes,
+	       struct rt_tables *t);
 
 /* Mean shares of bisections and shifts, multiplied; 0 when they cannot be measured. */
 uint64_t updn_merit(const struct fab *f, const struct rt_tables *t, unsigned threads);

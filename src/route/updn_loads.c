@@ -3,13 +3,16 @@
  * Of equal ports those with the fewest routes. State: struct dealer, for one call; the way in is updn_deal(). Distances are
  * those of FERa's search.
  */
+#include "route/node_groups.h"
 #include "route/updn.h"
 
 struct dealer {
 	struct fera fera;
 	struct switch_graph g;
 	struct rt_tables *t;
-	uint64_t *load; /* by arc: routes from host ports to LIDs of hosts */
+	uint64_t *loads; /* [group][arc]: routes from host ports to LIDs of hosts of the group */
+	uint64_t *load;	 /* of the group of one LID */
+	uint8_t *group;	 /* by LID */
 	/* of one destination switch */
 	uint32_t *order, reached;  /* by distance; the first is the destination */
 	uint32_t *count;	   /* by distance */
@@ -69,6 +72,7 @@ static void routes_count(struct dealer *x, uint64_t sign)
 
 static void lid_deal(struct dealer *x, uint32_t to, const struct dest *d, bool again)
 {
+	x->load = x->loads + (size_t)x->group[d->lid] * (x->g.narcs + 1);
 	if (again && d->port) {
 		for (uint32_t i = 1; i < x->reached; i++)
 			x->taken[x->order[i]] =
@@ -129,14 +133,16 @@ static void all_deal(struct dealer *x, bool again)
 	fera_work_free(w);
 }
 
-void updn_deal(const struct fab *f, const uint64_t *rank, unsigned passes, struct rt_tables *t)
+void updn_deal(const struct fab *f, const struct rt_opts *o, const uint64_t *rank, unsigned passes,
+	       struct rt_tables *t)
 {
 	size_t n = (size_t)f->nswitches + 1, arcs = (size_t)f->nlinks * 2 + 1;
 	struct dealer x = {.t = t, .fera = {.f = f, .t = t}};
 
 	fera_init(&x.fera, &(struct rt_opts){.rank = rank});
 	graph_init(&x.g, f, t->top_lid);
-	x.load = mem_zarray(arcs, sizeof(*x.load));
+	x.group = rt_group_by_lid(f, o, t->top_lid);
+	x.loads = mem_zarray(rt_group_count(f, o) * ((size_t)x.g.narcs + 1), sizeof(*x.loads));
 	x.way = mem_array(arcs, sizeof(*x.way));
 	x.order = mem_array(n, sizeof(*x.order));
 	x.count = mem_array(n, sizeof(*x.count));
@@ -148,7 +154,8 @@ void updn_deal(const struct fab *f, const uint64_t *rank, unsigned passes, struc
 		all_deal(&x, i > 0);
 	fera_free(&x.fera);
 	graph_free(&x.g);
-	free(x.load);
+	free(x.loads);
+	free(x.group);
 	free(x.way);
 	free(x.order);
 	free(x.count);
