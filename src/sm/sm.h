@@ -343,7 +343,7 @@ struct sm_compute {
 	const uint64_t *old_rank;    /* by switch of fab, UINT64_MAX: new; NULL: not known */
 	const struct rt_before
 		*before; /* the snapshot and tables that old comes from; NULL: others */
-	bool ranked;	 /* and its tables obey its ranks */
+	bool ranked; /* and its tables obey its ranks: sm_rank_ensure() gives ranks that they may not obey */
 	/* Tables that ref_engine computed from scratch for an earlier snapshot, and their ranks; NULL: there are none. */
 	const struct rt_before *ref;
 	const struct rt_engine *ref_engine;

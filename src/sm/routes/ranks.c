@@ -28,6 +28,10 @@ node_id sm_root_in(const struct sm *sm, const struct fab *f)
 			      centre ? FAB_NONE : own_switch(sm, f));
 }
 
+/*
+ * Tables that came without ranks may disobey these: routes.ranked stays false, and nothing that is derived from the tables
+ * as if they obeyed them (rt_update() and rt_verify_change() with what was before, rt_plan_change()) is used.
+ */
 void sm_rank_ensure(struct sm *sm)
 {
 	if (sm->routes.rank)

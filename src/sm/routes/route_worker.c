@@ -109,7 +109,8 @@ static struct rt_tables *tables_for(const struct sm_compute *c, unsigned threads
 			    .rank = out->rank,
 			    .ties = c->ties,
 			    .lanes = c->lanes,
-			    .before = c->ref ? NULL : c->before, /* of FERa only */
+			    /* of FERa only, over ranks that they obey */
+			    .before = c->ranked && !c->ref ? c->before : NULL,
 			    .even = true};
 	struct rt_update_stats st;
 	struct rt_tables *t;
@@ -430,7 +431,7 @@ static bool verify_stage(const struct sm_compute *c, const struct sm_routes *out
 			 struct rt_report *r)
 {
 	memset(r, 0, sizeof(*r));
-	if (c->stage == SM_PROVISIONAL && c->before && out->rank &&
+	if (c->stage == SM_PROVISIONAL && c->before && c->ranked && out->rank &&
 	    rt_verify_change(c->fab, out->tables, out->rank, c->before))
 		return true;
 	return verify(c->fab, out->tables, out->rank, threads, r);

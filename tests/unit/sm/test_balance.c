@@ -118,6 +118,77 @@ TEST(tables_that_crowd_a_link_are_replaced_without_disabled_turns)
 	request_close(&q);
 }
 
+/* ---- tables that do not obey the ranks ---- */
+
+enum { RING = 5 };
+
+/* A ring of switches with a host each, all routes the shorter way round. */
+static struct fab *ring_fabric(struct rt_tables **t)
+{
+	struct fab_builder *b = fab_builder_new();
+	node_id sw[RING];
+	struct fab *f;
+
+	for (unsigned i = 0; i < RING; i++) {
+		sw[i] = fab_add_node(b, IBA_NODE_SWITCH, 0x100 + i, 3, "");
+		fab_builder_port(b, sw[i], 0)->lid = (uint16_t)(1 + i);
+	}
+	for (unsigned i = 0; i < RING; i++) {
+		node_id h = fab_add_node(b, IBA_NODE_CA, 0x200 + i, 1, "");
+
+		fab_add_link(b, sw[i], 1, sw[(i + 1) % RING], 2);
+		fab_builder_port(b, h, 1)->lid = (uint16_t)(1 + RING + i);
+		fab_add_link(b, sw[i], 3, h, 1);
+	}
+	f = fab_build(b);
+	*t = rt_tables_new(RING, 2 * RING);
+	for (unsigned s = 0; s < RING; s++)
+		for (unsigned lid = 1; lid <= 2 * RING; lid++) {
+			unsigned ahead = ((lid - 1) % RING + RING - s) % RING;
+
+			rt_row(*t, s)[lid] = (uint8_t)(ahead	    ? (ahead <= RING / 2 ? 1 : 2)
+						       : lid > RING ? 3
+								    : 0);
+		}
+	return f;
+}
+
+/* As with tables that another manager left, and ranks that sm_rank_ensure() gave: nothing may follow from those. */
+TEST(a_repair_does_not_trust_ranks_that_tables_do_not_obey)
+{
+	struct rt_tables *t;
+	struct fab *f = ring_fabric(&t);
+	uint64_t rank[RING];
+	struct rt_before before = {f, rank, t};
+	rt_turns off = {0};
+	struct rt_verify_opts o = {.threads = 1};
+	struct rt_report r = {0};
+	struct sm_work_done done;
+	struct sm_routes got;
+	struct sm_compute c = {.epoch = 9,
+			       .fab = f,
+			       .root = f->switches[0],
+			       .stage = SM_PROVISIONAL,
+			       .supply = sm_supply_find("repair"),
+			       .old = t,
+			       .old_rank = rank,
+			       .before = &before,
+			       .off = &off};
+
+	rt_updown_rank_by(f, f->switches[0], RT_BY_DISTANCE, rank);
+	assert_true(rt_verify_change(f, t, rank, &before)); /* it trusts the ranks */
+	sm_compute_run(&c, 1, &got, &done);
+	assert_true(got.tables && got.verified && got.rank);
+	o.rank = got.rank;
+	assert_int_equal(rt_verify(f, got.tables, &o, &r, NULL), 0);
+	assert_true(r.ok);
+	assert_int_equal(r.down_up, 0);
+	rt_report_free(&r);
+	sm_routes_free(&got);
+	rt_tables_free(t);
+	fab_free(f);
+}
+
 /* ---- the manager ---- */
 
 struct story {
@@ -315,6 +386,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_that_are_as_good_are_not_replaced),
 		cmocka_unit_test(tables_that_crowd_a_link_are_replaced_without_disabled_turns),
+		cmocka_unit_test(a_repair_does_not_trust_ranks_that_tables_do_not_obey),
 		cmocka_unit_test(a_repair_that_is_as_good_is_measured_and_no_block_is_written),
 		cmocka_unit_test(a_repair_that_crowds_a_link_is_followed_by_even_routes),
 		cmocka_unit_test(a_failure_during_the_comparison_is_repaired_at_once),
