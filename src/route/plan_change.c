@@ -3,7 +3,8 @@
  * The plan of a small change, from the entries that differ (rt_plan_change()). State: struct quick, for one call. Gives what
  * rt_plan() gives, or nothing: then rt_plan() decides.
  *
- * Old and new tables obey the same ranks, so neither has a turn from down to up, and no cycle is possible without one. Such a
+ * Old and new tables obey the same ranks, so neither has a turn from down to up, and no cycle is possible without one. Where
+ * links have another direction than before, old tables are looked at whether they still do. Such a
  * turn can only be a mixture: an entry that changes, followed by one that changes, one of them old and one new. These are
  * looked at one by one. A cycle passes such a turn, and from there leads on over dependencies of the tables; they are looked up
  * only as far as they lead back to such a turn: upwards, and down to where one is reached.
@@ -60,11 +61,38 @@ static bool row_uses(const uint8_t *row, uint32_t n, uint8_t port)
 	return memchr(row, port, n);
 }
 
-/* Links are where they were, with the same directions; no old entry leads over a new one. */
+/* Whether old entries lead down to switch s and up from there. */
+static bool turns_at(const struct quick *q, uint32_t s)
+{
+	const struct switch_graph *g = &q->g;
+	const uint8_t *row = rt_row(q->old, s);
+	bool up[256] = {false};
+
+	for (uint32_t a = g->first[s]; a < g->first[s + 1]; a++)
+		up[g->arc[a].port] = is_up(q, a);
+	for (uint32_t i = g->in_first[s]; i < g->in_first[s + 1]; i++) {
+		const struct graph_arc *in = &g->arc[g->in[i]];
+		const uint8_t *from = rt_row(q->old, in->from), *end = from + q->old->stride;
+		const uint8_t *at = from;
+
+		if (is_up(q, g->in[i]))
+			continue;
+		while (at < end && (at = memchr(at, in->port, (size_t)(end - at))))
+			if (up[row[at++ - from]])
+				return true;
+	}
+	return false;
+}
+
+/*
+ * Links are where they were, and no old entry leads over a new one. Where links have another direction than before, no old
+ * entry makes a turn that the ranks forbid now.
+ */
 static bool switch_stands(const struct quick *q, const struct rt_before *b, uint32_t s)
 {
 	node_id n = fab_node_by_guid(b->f, q->f->nodes[q->f->switches[s]].guid);
 	const uint8_t *row = rt_row(q->old, s);
+	bool turned = false;
 
 	for (uint32_t a = q->g.first[s]; a < q->g.first[s + 1]; a++) {
 		const struct graph_arc *arc = &q->g.arc[a];
@@ -76,10 +104,10 @@ static bool switch_stands(const struct quick *q, const struct rt_before *b, uint
 				return false;
 		} else if ((q->rank[s] < q->rank[then]) !=
 			   (b->rank[b->f->switch_index[n]] < b->rank[b->f->switch_index[m]])) {
-			return false;
+			turned = true;
 		}
 	}
-	return true;
+	return !turned || !turns_at(q, s);
 }
 
 static uint32_t next_switch(const struct quick *q, const struct rt_tables *t, uint32_t s,

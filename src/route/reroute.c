@@ -9,43 +9,17 @@
  * up, and ranks along a route first fall and then rise. What a marked switch chooses among equal ports does not depend on
  * earlier changes: the result is a function of the reference and the snapshot alone, and on the snapshot of the
  * reference it is the reference.
+ *
+ * Most often the switches with such an entry find another way that is as long: then all routes over them stay, and only
+ * these switches are looked at (column_mend()).
  */
 #include "route/reroute.h"
 
-enum { NO_WAY = UINT16_MAX, FEW = 24 };
+enum { FEW = 24 };
 enum {
 	LOST = 1,
 	COPIED = 2
 }; /* in reroute.lost; COPIED: has the column of the first LID of its port */
-
-struct solve {
-	struct reroute x;
-	uint32_t *order; /* switches by rank */
-	uint32_t *added; /* by arc: entries that were moved to it */
-	uint64_t changed;
-	uint32_t columns; /* with a marked switch */
-	/* of one LID */
-	uint32_t lid, dest, stamp;
-	bool whole;	  /* all switches are marked, and nothing is kept */
-	uint32_t *marked; /* by switch: the stamp of the LID for which it is */
-	uint32_t *known;  /* the same for the next two */
-	uint16_t *down;	  /* by switch: links to the destination if all of them lead down */
-	uint16_t *dist;
-	uint32_t *todo, ntodo; /* the marked switches, by rank */
-	uint32_t *path;
-};
-
-static uint8_t *entry(const struct solve *z, uint32_t s)
-{
-	return rt_row(z->x.t, s) + z->lid;
-}
-
-static uint32_t next_switch(const struct solve *z, uint32_t s)
-{
-	uint32_t a = graph_arc(&z->x.g, s, *entry(z, s));
-
-	return a == FAB_NONE ? FAB_NONE : z->x.g.arc[a].to;
-}
 
 /* ---- which switches to decide ---- */
 
@@ -66,7 +40,7 @@ static void mark_before(struct solve *z)
 		for (uint32_t a = g->first[z->todo[i]]; a < g->first[z->todo[i] + 1]; a++) {
 			uint32_t v = g->arc[a].to;
 
-			if (z->marked[v] != z->stamp && next_switch(z, v) == z->todo[i])
+			if (z->marked[v] != z->stamp && reroute_switch(z, v) == z->todo[i])
 				mark(z, v);
 		}
 }
@@ -93,154 +67,39 @@ static void todo_sort(struct solve *z)
 
 /* ---- distances ---- */
 
-/* Follows the entries from a switch that is not marked to one with a known distance. */
-static void walk(struct solve *z, uint32_t s)
+static void todo_open(struct solve *z)
 {
-	const uint64_t *rank = z->x.rank;
-	uint32_t n = 0;
-
-	while (z->known[s] != z->stamp) {
-		uint32_t v = next_switch(z, s);
-
-		z->known[s] = z->stamp;
-		z->down[s] = z->dist[s] = NO_WAY;
-		if (v == FAB_NONE)
-			break;
-		z->path[n++] = s;
-		s = v;
+	for (uint32_t i = 0; i < z->ntodo; i++) {
+		z->known[z->todo[i]] = z->stamp;
+		z->down[z->todo[i]] = z->dist[z->todo[i]] = NO_WAY;
 	}
-	while (n--) {
-		uint32_t v = s;
-
-		s = z->path[n];
-		if (z->dist[v] == NO_WAY)
-			continue;
-		z->dist[s] = (uint16_t)(z->dist[v] + 1);
-		if (z->down[v] != NO_WAY && rank[v] > rank[s])
-			z->down[s] = (uint16_t)(z->down[v] + 1);
-	}
-}
-
-/* One look tells of most switches that their route does not lead down. */
-static uint16_t down_of(struct solve *z, uint32_t s)
-{
-	uint32_t v = z->known[s] == z->stamp ? s : next_switch(z, s);
-
-	if (v == FAB_NONE || z->x.rank[v] < z->x.rank[s])
-		return NO_WAY;
-	walk(z, s);
-	return z->down[s];
-}
-
-static uint16_t dist_of(struct solve *z, uint32_t s)
-{
-	walk(z, s);
-	return z->dist[s];
-}
-
-static bool is_upper(const struct solve *z, uint32_t a)
-{
-	const struct graph_arc *arc = &z->x.g.arc[a];
-
-	return z->x.rank[arc->to] < z->x.rank[arc->from];
-}
-
-static uint16_t step(uint16_t d)
-{
-	return (uint16_t)(d + (d != NO_WAY));
 }
 
 /* From the largest rank to the smallest: neighbours below have their distances. Then back, for those without a way
  * down. False: one of them has no way, though links lead there. */
 static bool distances(struct solve *z)
 {
-	const struct switch_graph *g = &z->x.g;
 	bool all = true;
 
-	for (uint32_t i = 0; i < z->ntodo; i++) {
-		z->known[z->todo[i]] = z->stamp;
-		z->down[z->todo[i]] = z->dist[z->todo[i]] = NO_WAY;
-	}
-	for (uint32_t i = z->ntodo; i-- > 0;) {
-		uint32_t s = z->todo[i];
-
-		for (uint32_t a = g->first[s]; a < g->first[s + 1]; a++)
-			if (!is_upper(z, a))
-				z->down[s] = MIN(z->down[s], step(down_of(z, g->arc[a].to)));
-	}
+	todo_open(z);
+	for (uint32_t i = z->ntodo; i-- > 0;)
+		z->down[z->todo[i]] = reroute_offers(z, i, false);
 	for (uint32_t i = 0; i < z->ntodo; i++) {
 		uint32_t s = z->todo[i];
 
-		z->dist[s] = z->down[s];
-		for (uint32_t a = g->first[s]; z->down[s] == NO_WAY && a < g->first[s + 1]; a++)
-			if (is_upper(z, a))
-				z->dist[s] = MIN(z->dist[s], step(dist_of(z, g->arc[a].to)));
+		z->dist[s] = z->down[s] == NO_WAY ? reroute_offers(z, i, true) : z->down[s];
 		all &= z->dist[s] != NO_WAY || z->x.part[s] != z->x.part[z->dest];
 	}
 	return all;
 }
 
-/* ---- choices ---- */
-
-/* The arcs by which a marked switch may leave, by port; how many. */
-static unsigned offers(struct solve *z, uint32_t s, uint32_t arc[256])
-{
-	const struct switch_graph *g = &z->x.g;
-	unsigned n = 0;
-
-	if (z->dist[s] == NO_WAY)
-		return 0;
-	for (uint32_t a = g->first[s]; a < g->first[s + 1]; a++) {
-		uint32_t v = g->arc[a].to;
-
-		if (is_upper(z, a) ? z->down[s] == NO_WAY && dist_of(z, v) + 1 == z->dist[s]
-				   : z->down[s] != NO_WAY && down_of(z, v) + 1 == z->down[s])
-			arc[n++] = a;
-	}
-	return n;
-}
-
-/* The arc to which the fewest entries were moved so far; of equals the next one after the port that the entry had, where
- * it had none by the number of the LID. */
-static uint32_t choose(const struct solve *z, const uint32_t *arc, unsigned n, uint8_t had)
-{
-	const struct graph_arc *of = z->x.g.arc;
-	unsigned start = had == IBA_PORT_NONE ? z->lid % n : 0;
-	uint32_t best;
-
-	while (had != IBA_PORT_NONE && start < n && of[arc[start]].port < had)
-		start++;
-	best = arc[start % n];
-	for (unsigned i = 1; i < n; i++) {
-		uint32_t a = arc[(start + i) % n];
-
-		if (z->added[a] < z->added[best])
-			best = a;
-	}
-	return best;
-}
-
-static void decide(struct solve *z, uint32_t s)
-{
-	uint8_t had = z->x.lost[z->lid] ? IBA_PORT_NONE : *entry(z, s), port = IBA_PORT_NONE;
-	uint32_t arc[256], best;
-	unsigned n = offers(z, s, arc);
-	bool stays = false;
-
-	for (unsigned i = 0; i < n; i++)
-		stays |= z->x.g.arc[arc[i]].port == had;
-	if (stays)
-		return;
-	if (n) {
-		best = choose(z, arc, n, had);
-		z->added[best]++;
-		port = z->x.g.arc[best].port;
-	}
-	z->changed += *entry(z, s) != port;
-	*entry(z, s) = port;
-}
-
 /* ---- columns ---- */
+
+static void entry_set(struct solve *z, uint32_t s, uint8_t port)
+{
+	z->changed += *reroute_entry(z, s) != port;
+	*reroute_entry(z, s) = port;
+}
 
 static void column_begin(struct solve *z, uint32_t lid)
 {
@@ -273,9 +132,74 @@ static void column_solve(struct solve *z)
 		todo_sort(z);
 		distances(z);
 	}
-	for (uint32_t i = 0; i < z->ntodo; i++)
-		decide(z, z->todo[i]);
+	for (uint32_t i = 0; i < z->ntodo; i++) {
+		uint8_t port;
+
+		z->added[reroute_decide(z, i, &port)]++;
+		entry_set(z, z->todo[i], port);
+	}
 	z->columns++;
+}
+
+/* How many links the route of the reference has from a switch; NO_WAY: it had none. */
+static uint16_t reference_way(const struct solve *z, uint32_t s)
+{
+	const struct rt_before *ref = z->x.ref;
+	uint32_t to = z->x.was[z->dest], n = 0;
+
+	for (s = z->x.was[s]; s != to; n++) {
+		if (s == FAB_NONE || n > ref->f->nswitches)
+			return NO_WAY;
+		s = reroute_next(ref->f, s, rt_row(ref->t, s)[z->lid]);
+	}
+	return (uint16_t)n;
+}
+
+/* Whether a switch above sends the LID down to s. */
+static bool is_entered(const struct solve *z, uint32_t s)
+{
+	const struct switch_graph *g = &z->x.g;
+
+	for (uint32_t a = g->first[s]; a < g->first[s + 1]; a++)
+		if (z->upper[a] && reroute_switch(z, g->arc[a].to) == s)
+			return true;
+	return false;
+}
+
+/* Another way for todo[i], over switches whose route meets no marked one. False: there is none that is as long as in the
+ * reference, or a route comes down to it and it would go up. */
+static bool mend(struct solve *z, uint32_t i)
+{
+	uint16_t d = reference_way(z, z->todo[i]), down = reroute_offers(z, i, false);
+
+	if (down != NO_WAY)
+		return down == d;
+	return d != NO_WAY && reroute_offers(z, i, true) == d && !is_entered(z, z->todo[i]);
+}
+
+/*
+ * Other entries for the marked switches alone: all routes over them stay as long as they were, and legal. False: nothing
+ * is changed, since one of them finds none such; routes over it have to be looked at.
+ */
+static bool column_mend(struct solve *z)
+{
+	uint32_t n = 0;
+
+	todo_sort(z);
+	todo_open(z);
+	for (; n < z->ntodo && mend(z, n); n++) {
+		z->chosen[n] = reroute_decide(z, n, &z->port[n]);
+		z->added[z->chosen[n]]++;
+	}
+	if (n < z->ntodo) {
+		while (n--)
+			z->added[z->chosen[n]]--;
+		return false;
+	}
+	while (n--)
+		entry_set(z, z->todo[n], z->port[n]);
+	z->columns++;
+	return true;
 }
 
 static int broken_cmp(const void *a, const void *b)
@@ -298,6 +222,11 @@ static void broken_solve(struct solve *z)
 		column_begin(z, x->broken.at[i].lid);
 		for (end = i; end < x->broken.n && x->broken.at[end].lid == z->lid; end++)
 			mark(z, x->broken.at[end].sw);
+		if (column_mend(z))
+			continue;
+		column_begin(z, x->broken.at[i].lid);
+		for (size_t k = i; k < end; k++)
+			mark(z, x->broken.at[k].sw);
 		mark_before(z);
 		column_solve(z);
 	}
@@ -367,6 +296,13 @@ static void solve_init(struct solve *z)
 	z->dist = mem_array(n, sizeof(*z->dist));
 	z->todo = mem_array(n, sizeof(*z->todo));
 	z->path = mem_array(n, sizeof(*z->path));
+	z->chosen = mem_array(n, sizeof(*z->chosen));
+	z->port = mem_array(n, 1);
+	z->noffers = mem_array(n, sizeof(*z->noffers));
+	z->offer = mem_array((size_t)n * z->x.g.ports, sizeof(*z->offer));
+	z->upper = mem_array((size_t)z->x.g.narcs + 1, sizeof(*z->upper));
+	for (uint32_t a = 0; a < z->x.g.narcs; a++)
+		z->upper[a] = z->x.rank[z->x.g.arc[a].to] < z->x.rank[z->x.g.arc[a].from];
 	for (uint32_t s = 0; s < z->x.g.n; s++)
 		z->order[z->x.rank[s]] = s;
 }
@@ -381,6 +317,11 @@ static void solve_free(struct solve *z)
 	free(z->dist);
 	free(z->todo);
 	free(z->path);
+	free(z->chosen);
+	free(z->port);
+	free(z->noffers);
+	free(z->offer);
+	free(z->upper);
 	reroute_compare_free(&z->x);
 	graph_free(&z->x.g);
 }

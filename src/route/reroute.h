@@ -28,8 +28,61 @@ struct reroute {
 	VEC(struct reroute_broken) broken;
 };
 
+/* The other switch behind a port of switch s; FAB_NONE. */
+uint32_t reroute_next(const struct fab *f, uint32_t s, unsigned port);
+
 /* Fills all but f, ref, rank, g and t, which it reads. */
 int reroute_compare(struct reroute *x, struct err *e);
 void reroute_compare_free(struct reroute *x);
+
+/* ---- reroute_ways.c: the columns of tables, one after another ---- */
+
+enum { NO_WAY = UINT16_MAX };
+
+struct solve {
+	struct reroute x;
+	uint32_t *order; /* switches by rank */
+	bool *upper;	 /* by arc: it leads up */
+	uint32_t *added; /* by arc: entries that were moved to it */
+	uint64_t changed;
+	uint32_t columns; /* with a marked switch */
+	/* of one LID */
+	uint32_t lid, dest, stamp;
+	bool whole;	  /* all switches are marked, and nothing is kept */
+	uint32_t *marked; /* by switch: the stamp of the LID for which it is */
+	uint32_t *known;  /* the same for the next two */
+	uint16_t *down;	  /* by switch: links to the destination if all of them lead down */
+	uint16_t *dist;
+	uint32_t *todo, ntodo; /* the marked switches, by rank */
+	uint32_t *path;
+	/* of the marked switches, in the order of todo: arcs by which they may leave, [todo][ports of the largest] */
+	uint32_t *offer;
+	uint16_t *noffers;
+	uint32_t *chosen; /* and what they get */
+	uint8_t *port;
+};
+
+static inline uint8_t *reroute_entry(const struct solve *z, uint32_t s)
+{
+	return rt_row(z->x.t, s) + z->lid;
+}
+
+/* The arc by which a switch sends the LID on; FAB_NONE. */
+static inline uint32_t reroute_arc(const struct solve *z, uint32_t s)
+{
+	return graph_arc(&z->x.g, s, *reroute_entry(z, s));
+}
+
+static inline uint32_t reroute_switch(const struct solve *z, uint32_t s)
+{
+	uint32_t a = reroute_arc(z, s);
+
+	return a == FAB_NONE ? FAB_NONE : z->x.g.arc[a].to;
+}
+
+/* The arcs down, or up, by which a switch has the fewest links to go: how many links. They become offers of todo[i]. */
+uint16_t reroute_offers(struct solve *z, uint32_t i, bool up);
+/* The arc to which the entry of todo[i] moves, and its port; g.narcs: it has no way, or stays with its port. */
+uint32_t reroute_decide(const struct solve *z, uint32_t i, uint8_t *port);
 
 #endif

@@ -5,7 +5,7 @@
  */
 #include "route/reroute.h"
 
-static uint32_t switch_behind(const struct fab *f, uint32_t s, unsigned port)
+uint32_t reroute_next(const struct fab *f, uint32_t s, unsigned port)
 {
 	node_id n = f->switches[s];
 	port_id peer = port && port <= f->nodes[n].nports ? f->ports[fab_port_id(f, n, port)].peer
@@ -72,7 +72,7 @@ static bool ports_compare(struct reroute *x, uint32_t s, bool other[256])
 	bool any = false;
 
 	for (unsigned p = 1; p <= n; p++) {
-		uint32_t now = switch_behind(f, s, p), then = switch_behind(b, was, p);
+		uint32_t now = reroute_next(f, s, p), then = reroute_next(b, was, p);
 
 		if ((now == FAB_NONE ? FAB_NONE : x->was[now]) == then &&
 		    (now == FAB_NONE) == (then == FAB_NONE))
@@ -113,7 +113,7 @@ static bool in_parts(const struct fab *f)
 	queue[tail++] = 0;
 	for (uint32_t head = 0; head < tail && f->nswitches; head++)
 		for (unsigned p = 1; p <= f->nodes[f->switches[queue[head]]].nports; p++) {
-			uint32_t v = switch_behind(f, queue[head], p);
+			uint32_t v = reroute_next(f, queue[head], p);
 
 			if (v != FAB_NONE && !seen[v]) {
 				seen[v] = true;

@@ -14,7 +14,6 @@
  */
 #include "route/route_priv.h"
 
-enum { UNSEEN, GOOD };
 enum {
 	BLOCK = 64,
 	STEPS_A_SWITCH = 1024
@@ -33,8 +32,10 @@ struct change {
 	port_id *lids, *old_lids;
 	uint32_t top, old_top;
 	uint8_t *moved; /* by LID: another port has it, or its port is behind another switch port */
+	uint32_t ports; /* of the largest switch, and port 0 */
+	uint32_t *after; /* [switch][port]: the switch behind it, FAB_NONE: none */
 	VEC(struct step) steps;
-	uint8_t *end; /* by switch, of one LID */
+	uint32_t *good, stamp; /* by switch: the stamp of the LID to which its route is good */
 	uint32_t *path;
 };
 
@@ -76,6 +77,18 @@ static bool port_stands(const struct change *x, uint32_t s, unsigned port)
 		(x->rank[s] < x->rank[v]) == (x->old_rank[x->was[s]] < x->old_rank[x->was[v]]));
 }
 
+static void after_fill(struct change *x)
+{
+	const struct fab *f = x->f;
+
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		x->ports = MAX(x->ports, f->nodes[f->switches[s]].nports + 1u);
+	x->after = mem_array((size_t)f->nswitches * x->ports + 1, sizeof(*x->after));
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		for (unsigned p = 0; p < x->ports; p++)
+			x->after[(size_t)s * x->ports + p] = switch_behind(f, s, p);
+}
+
 /* ---- which steps to look at ---- */
 
 /* A port without a cable need not be reachable. LIDs that moved are checked separately. */
@@ -98,7 +111,7 @@ static void row_compare(struct change *x, uint32_t s)
 	const uint8_t *now = rt_row(x->t, s), *then = rt_row(x->old, x->was[s]);
 	uint32_t common = MIN(x->t->stride, x->old->stride);
 
-	for (uint32_t lid0 = 0; lid0 < common; lid0 += BLOCK) {
+	for (uint32_t lid0 = memcmp(now, then, common) ? 0 : common; lid0 < common; lid0 += BLOCK) {
 		if (!memcmp(now + lid0, then + lid0, BLOCK))
 			continue;
 		for (uint32_t i = lid0; i < lid0 + BLOCK; i++)
@@ -183,14 +196,16 @@ static void lids_compare(struct change *x)
 
 /* ---- walking ---- */
 
-static unsigned entry(const struct change *x, uint32_t s, uint32_t lid)
+static inline unsigned entry(const struct change *x, uint32_t s, uint32_t lid)
 {
 	return rt_row(x->t, s)[lid];
 }
 
-static uint32_t next_switch(const struct change *x, uint32_t s, uint32_t lid)
+static inline uint32_t next_switch(const struct change *x, uint32_t s, uint32_t lid)
 {
-	return switch_behind(x->f, s, entry(x, s, lid));
+	unsigned port = entry(x, s, lid);
+
+	return port < x->ports ? x->after[(size_t)s * x->ports + port] : FAB_NONE;
 }
 
 static bool arrives(const struct change *x, uint32_t s, unsigned port, port_id dest)
@@ -211,26 +226,26 @@ static bool turns_back(const struct change *x, uint32_t s, uint32_t t, uint32_t 
 	return u != FAB_NONE && x->rank[t] > x->rank[s] && x->rank[u] < x->rank[t];
 }
 
-/* Follow the route from s to its end or to a switch whose route is known to be good. */
-static bool walk(struct change *x, uint32_t s, uint32_t lid, uint8_t *end)
+/* Follow the route from s to its end or to a switch whose route to this LID is known to be good. */
+static bool walk(struct change *x, uint32_t s, uint32_t lid)
 {
 	uint32_t n = 0;
 
-	while (n <= x->f->nswitches) {
+	while (x->good[s] != x->stamp && n <= x->f->nswitches) {
 		uint32_t t = next_switch(x, s, lid);
 
 		x->path[n++] = s;
 		if (t == FAB_NONE ? !arrives(x, s, entry(x, s, lid), x->lids[lid])
 				  : turns_back(x, s, t, lid))
 			return false;
-		if (t == FAB_NONE || (end && end[t] == GOOD))
+		if (t == FAB_NONE)
 			break;
 		s = t;
 	}
 	if (n > x->f->nswitches)
 		return false; /* a loop */
-	while (end && n)
-		end[x->path[--n]] = GOOD;
+	while (n)
+		x->good[x->path[--n]] = x->stamp;
 	return true;
 }
 
@@ -243,7 +258,7 @@ static bool entered_well(const struct change *x, uint32_t s, uint32_t lid)
 	if (u == FAB_NONE || x->rank[u] >= x->rank[s])
 		return true;
 	for (unsigned p = 1; p <= nports; p++) {
-		uint32_t v = switch_behind(x->f, s, p);
+		uint32_t v = x->after[(size_t)s * x->ports + p];
 
 		if (v != FAB_NONE && x->rank[v] < x->rank[s] && next_switch(x, v, lid) == s)
 			return false;
@@ -251,12 +266,37 @@ static bool entered_well(const struct change *x, uint32_t s, uint32_t lid)
 	return true;
 }
 
+/* LIDs of one switch are in the same lines of memory, so steps are taken LID by LID. */
+static void steps_sort(struct change *x)
+{
+	uint32_t *at = mem_zarray((size_t)x->top + 2, sizeof(*at));
+	struct step *sorted = mem_array(x->steps.n + 1, sizeof(*sorted));
+
+	for (size_t i = 0; i < x->steps.n; i++)
+		at[x->steps.at[i].lid + 1]++;
+	for (uint32_t lid = 1; lid <= x->top + 1; lid++)
+		at[lid] += at[lid - 1];
+	for (size_t i = 0; i < x->steps.n; i++)
+		sorted[at[x->steps.at[i].lid]++] = x->steps.at[i];
+	memcpy(x->steps.at, sorted, x->steps.n * sizeof(*sorted));
+	free(sorted);
+	free(at);
+}
+
 static bool steps_walk(struct change *x)
 {
-	for (size_t i = 0; i < x->steps.n; i++)
-		if (!walk(x, x->steps.at[i].sw, x->steps.at[i].lid, NULL) ||
-		    !entered_well(x, x->steps.at[i].sw, x->steps.at[i].lid))
+	uint32_t lid = 0;
+
+	if (x->steps.n)
+		steps_sort(x);
+	for (size_t i = 0; i < x->steps.n; i++) {
+		const struct step *p = &x->steps.at[i];
+
+		x->stamp += p->lid != lid;
+		lid = p->lid;
+		if (!walk(x, p->sw, lid) || !entered_well(x, p->sw, lid))
 			return false;
+	}
 	return true;
 }
 
@@ -267,9 +307,9 @@ static bool moved_walk(struct change *x)
 
 		if (p == FAB_NONE || (x->f->ports[p].num && x->f->ports[p].peer == FAB_NONE))
 			continue;
-		memset(x->end, UNSEEN, x->f->nswitches);
+		x->stamp++;
 		for (uint32_t s = 0; s < x->f->nswitches; s++)
-			if (x->end[s] != GOOD && !walk(x, s, lid, x->end))
+			if (!walk(x, s, lid))
 				return false;
 	}
 	return true;
@@ -284,6 +324,7 @@ static bool prove(struct change *x)
 	    !switches_match(x) || !ports_fit(x->f))
 		return false;
 	lids_compare(x);
+	after_fill(x);
 	steps_find(x);
 	return x->steps.n <= (size_t)x->f->nswitches * STEPS_A_SWITCH && steps_walk(x) &&
 	       moved_walk(x);
@@ -298,7 +339,8 @@ bool rt_verify_change(const struct fab *f, const struct rt_tables *t, const uint
 			   .t = t,
 			   .old = before->t,
 			   .rank = rank,
-			   .old_rank = before->rank};
+			   .old_rank = before->rank,
+			   .stamp = 1};
 	struct err e;
 	bool ok;
 
@@ -307,7 +349,7 @@ bool rt_verify_change(const struct fab *f, const struct rt_tables *t, const uint
 		return false;
 	x.was = mem_array(n, sizeof(*x.was));
 	x.moved = mem_zarray(IBA_LID_MAX_UNICAST + 1, 1);
-	x.end = mem_array(n, 1);
+	x.good = mem_zarray((size_t)n + 1, sizeof(*x.good));
 	x.path = mem_array(n + 1, sizeof(*x.path));
 	ok = prove(&x);
 	free(x.was);
@@ -315,7 +357,8 @@ bool rt_verify_change(const struct fab *f, const struct rt_tables *t, const uint
 	free(x.lids);
 	free(x.old_lids);
 	free(x.moved);
-	free(x.end);
+	free(x.good);
+	free(x.after);
 	free(x.path);
 	return ok;
 }

@@ -140,13 +140,13 @@ TEST(the_quick_plan_is_that_from_all_tables)
 		assert_true(n.kind[k] > 10);
 }
 
-/* Other directions, lanes, tables of other sizes: there is no plan from that. */
+/* Directions by which the tables turn from down to up, lanes, tables of other sizes: there is no plan from that. */
 TEST(what_cannot_be_compared_is_left_alone)
 {
 	struct fab *f = world_make((struct fab_gen){.kind = "torus", .dims = {3, 3}});
 	uint64_t *rank = ranks_of(f), *other = ranks_of(f);
 	struct rt_tables *t = world_fera(f, rank), *few = rt_tables_new(3, t->top_lid);
-	struct rt_before b = {f, other, t};
+	struct rt_before b = {f, rank, t};
 	struct rt_plan p;
 
 	assert_true(rt_plan_change(f, t, t, rank, &b, &p));
@@ -154,7 +154,7 @@ TEST(what_cannot_be_compared_is_left_alone)
 	assert_false(rt_plan_change(f, t, few, rank, &b, &p));
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		other[s] = f->nswitches - rank[s];
-	assert_false(rt_plan_change(f, t, t, rank, &b, &p));
+	assert_false(rt_plan_change(f, t, t, other, &b, &p));
 	rt_lanes_add(t, f, 2, 1);
 	assert_false(rt_plan_change(f, t, t, rank, &b, &p));
 	rt_tables_free(few);

@@ -2,7 +2,7 @@
 /*
  * Reference tables on fabrics that lose and regain parts: what stays, what is replaced, and that nothing is left when all is
  * as it was. Keeps no state; each test makes its own fabrics. Does not measure time.
- * Covers: reroute.c, reroute_compare.c, rank_mend.c, fewest.c
+ * Covers: reroute.c, reroute_ways.c, reroute_compare.c, rank_mend.c, fewest.c
  */
 #include "route_fixture.h"
 #include "route/fewest.h"
