@@ -109,13 +109,15 @@ static bool has_traps(const struct run *r)
 }
 
 /*
- * Masters of two parts that never were one subnet do not know each other. Without a trap, a sweep is the first to show that
- * a link leads from one part to the other.
+ * Masters of two parts that never were one subnet do not know each other, and no way that they know leads to one whose cable
+ * was moved. Without a trap, a sweep is the first to show that a link leads from one part to the other.
  */
 static bool can_learn(const struct run *r, unsigned i, unsigned k, time_ps since)
 {
-	return has_traps(r) || knows(r, i, k) || knows(r, k, i) || has_swept(r, i, since) ||
-	       has_swept(r, k, since);
+	bool moved = r->checks.moved[i] || r->checks.moved[k];
+
+	return has_traps(r) || (!moved && (knows(r, i, k) || knows(r, k, i))) ||
+	       has_swept(r, i, since) || has_swept(r, k, since);
 }
 
 static void check_pair(struct run *r, unsigned i, unsigned k)

@@ -134,6 +134,20 @@ TEST(masters_that_know_each_other_do_not_have_until_the_next_sweep)
 			   1350 * PS_PER_MS + SCHEDULE_MASTERS_BOUND);
 }
 
+/* One of them is at another port now: only a sweep shows where. */
+TEST(masters_of_which_one_was_moved_have_until_the_next_sweep)
+{
+	expect_fine(
+		"fabric irregular 3 ports 6 seed 1057825595\n"
+		"without 0x0001000000000014 0x0001000000000010 0x0002000000000001\n"
+		"traps off\n"
+		"manager 0x0001000000000018 mechanism improved+partial sweep 1023ms own-port 50ms\n"
+		"manager 0x0002000000000003 sweep 1020ms own-port 50ms\n"
+		"at 170ms cut 0x0002000000000002\n"
+		"at 180ms move 0 0x0002000000000002[4]\n"
+		"at 260ms join\n");
+}
+
 /* Managers with other keys are strangers: the check does not concern them. */
 TEST(masters_that_cannot_reach_each_other_are_allowed)
 {
@@ -234,6 +248,7 @@ int main(void)
 		cmocka_unit_test(masters_that_do_not_know_each_other_have_until_the_next_sweep),
 		cmocka_unit_test(masters_that_do_not_learn_of_each_other_are_found),
 		cmocka_unit_test(masters_that_know_each_other_do_not_have_until_the_next_sweep),
+		cmocka_unit_test(masters_of_which_one_was_moved_have_until_the_next_sweep),
 		cmocka_unit_test(masters_that_cannot_reach_each_other_are_allowed),
 		cmocka_unit_test(a_wrong_subnet_is_found),
 		cmocka_unit_test(a_failing_schedule_shrinks),
