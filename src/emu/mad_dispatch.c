@@ -12,16 +12,10 @@
 #include <arpa/inet.h>
 
 #include "emu/emu_priv.h"
+#include "iba/rmpp.h"
 
 enum {
-	CLASS_SA = 0x03,
 	METHOD_RESPONSE = 0x80,
-	RMPP_TYPE = 25, /* byte of the MAD, in classes that have RMPP */
-	RMPP_FLAGS = 26,
-	RMPP_SEGMENT = 28,
-	RMPP_DATA = 1,
-	RMPP_ACTIVE = 1,
-	RMPP_LAST = 4,
 	SILENT_MS = 100,
 };
 
@@ -30,24 +24,12 @@ static bool is_smp(const uint8_t *mad)
 	return iba_smp_mgmt_class(mad) == IBA_CLASS_SUBN_LID || iba_smp_is_dr(mad);
 }
 
-static bool has_rmpp(const uint8_t *mad)
-{
-	unsigned c = iba_smp_mgmt_class(mad);
-
-	return c == CLASS_SA || (c >= 0x30 && c <= 0x4f);
-}
-
-static bool rmpp_active(const uint8_t *mad)
-{
-	return has_rmpp(mad) && mad[RMPP_FLAGS] & RMPP_ACTIVE;
-}
-
 /* A segment that others follow. libumad2sim sends the beginning of a long response without the
  * segment number that a kernel would set: no segment follows that. */
 static bool rmpp_more(const uint8_t *mad)
 {
-	return rmpp_active(mad) && mad[RMPP_TYPE] == RMPP_DATA && !(mad[RMPP_FLAGS] & RMPP_LAST) &&
-	       iba_be16(mad + RMPP_SEGMENT) | iba_be16(mad + RMPP_SEGMENT + 2);
+	return iba_rmpp_active(mad) && iba_rmpp_type(mad) == IBA_RMPP_DATA &&
+	       !iba_rmpp_is_last(mad) && iba_rmpp_segment(mad);
 }
 
 static bool is_response(const uint8_t *mad)
@@ -63,7 +45,7 @@ static bool wants_response(const uint8_t *mad)
 
 	if (is_response(mad) || method == IBA_SEND)
 		return false;
-	return !rmpp_active(mad) || mad[RMPP_TYPE] == RMPP_DATA;
+	return !iba_rmpp_active(mad) || iba_rmpp_type(mad) == IBA_RMPP_DATA;
 }
 
 static void bit_set(uint8_t *bits, unsigned i)
@@ -192,7 +174,7 @@ static bool give_request(struct emu *m, const struct emu_port *h, const struct s
 {
 	if (is_smp(smp->mad))
 		return give_sm(m, h, smp);
-	if (iba_smp_mgmt_class(smp->mad) == CLASS_SA)
+	if (iba_smp_mgmt_class(smp->mad) == IBA_CLASS_SUBN_ADM)
 		return iba_smp_method(smp->mad) == IBA_REPORT ? give_some(m, h, smp, subscribes)
 							      : give_sm(m, h, smp);
 	if (iba_smp_mgmt_class(smp->mad) == IBA_CLASS_MIRROR)

@@ -8,7 +8,7 @@
  * The environment says which server to use: IBSIM_SOCKNAME, IBSIM_SERVER_NAME and _PORT, SIM_HOST,
  * as for libumad2sim. One mutex guards everything; functions here are called with it held unless
  * said otherwise. Files call those above them in this list: preload_state.c, server_socket.c
- * (sockets), rmpp.c (long responses), sysfs_tree.c (files in place of sysfs), umad_port.c (agents,
+ * (sockets), long_responses.c, sysfs_tree.c (files in place of sysfs), umad_port.c (agents,
  * requests), libc_wrap.c (the functions of libc that are replaced).
  */
 #ifndef WEFT_PRELOAD_H
@@ -19,14 +19,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "iba/rmpp.h"
 #include "transport/ibsim.h"
 
 enum {
 	UMAD_HDR = sizeof(struct ib_user_mad_hdr),
 	AGENTS_MAX = 64,
 	FILES_MAX = 64,
-	MESSAGE_MAX = 64 << 20, /* of a long response */
-	CLASS_SA = 0x03,
 	METHOD_RESPONSE = 0x80,
 };
 
@@ -98,18 +97,12 @@ ssize_t port_read(unsigned file, uint8_t *buf, size_t count);
 void port_deliver(unsigned agent, const struct ib_user_mad_hdr *from, const uint8_t *mad,
 		  size_t len, int status);
 
-/* rmpp.c */
-bool rmpp_has(const uint8_t *mad); /* a class with RMPP, and RMPP active in it */
-void rmpp_send(unsigned agent, const struct ib_user_mad_hdr *to, const uint8_t *mad, size_t len);
-void rmpp_control(const struct ibsim_packet *in); /* an acknowledgement, stop or abort */
-struct rmpp_in; /* a long response being received; NULL at first */
-/* Takes one segment. True when the response is complete: whole and len are set, and the caller
- * frees whole. */
-bool rmpp_take(struct rmpp_in **r, unsigned agent, const struct ibsim_packet *in, uint8_t **whole,
-	       size_t *len);
-void rmpp_in_free(struct rmpp_in *r);
-uint64_t rmpp_late(uint64_t now_ms); /* repeats what is due; returns when to call it again */
-bool rmpp_is_data(const uint8_t *mad);
+/* long_responses.c */
+void long_send(unsigned agent, const struct ib_user_mad_hdr *to, const uint8_t *mad, size_t len);
+void long_control(const struct ibsim_packet *in); /* an acknowledgement, stop or abort */
+/* Takes one segment. True when the response is complete, in r. */
+bool long_take(struct iba_rmpp_in *r, unsigned agent, const struct ibsim_packet *in);
+uint64_t long_late(uint64_t now_ms); /* repeats what is due; returns when to call it again */
 
 /* sysfs_tree.c: below a directory of this process */
 int tree_make(const struct umad_port *p);

@@ -3,7 +3,7 @@
  * What a kernel does for the users of a port: agents, files with messages to be read, requests that
  * wait for their response, are sent again and time out. State: the_port and the list of those
  * requests. Ways in: port_open(), then the calls of libc_wrap.c. One thread receives. Does not
- * assemble long responses: rmpp.c does.
+ * assemble long responses: long_responses.c does.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -23,7 +23,7 @@ struct sent {
 	uint8_t mad[IBA_MAD_SIZE];
 	uint64_t due_ms;
 	unsigned retries;
-	struct rmpp_in *in;
+	struct iba_rmpp_in in;
 };
 
 static pthread_t receiver;
@@ -72,7 +72,7 @@ static void sent_end(struct sent **at)
 	struct sent *s = *at;
 
 	*at = s->next;
-	rmpp_in_free(s->in);
+	iba_rmpp_in_free(&s->in);
 	free(s);
 }
 
@@ -103,7 +103,7 @@ static bool takes(unsigned mgmt_class)
 {
 	static const uint32_t none[4];
 	bool is_sm = mgmt_class == IBA_CLASS_SUBN_LID || mgmt_class == IBA_CLASS_SUBN_DR ||
-		     mgmt_class == CLASS_SA;
+		     mgmt_class == IBA_CLASS_SUBN_ADM;
 
 	for (unsigned a = 0; !is_sm && a < AGENTS_MAX; a++)
 		if (the_port.agents[a].used && the_port.agents[a].reg.mgmt_class == mgmt_class &&
@@ -282,8 +282,8 @@ ssize_t port_write(unsigned file, const uint8_t *buf, size_t count)
 		return -1;
 	}
 	if (the_port.agents[h.id].reg.rmpp_version && is_response(data) && count >= UMAD_HDR + 56 &&
-	    rmpp_has(data)) {
-		rmpp_send(h.id, &h, data, count - UMAD_HDR);
+	    iba_rmpp_active(data)) {
+		long_send(h.id, &h, data, count - UMAD_HDR);
 		eventfd_write(wake, 1);
 		return (ssize_t)count;
 	}
@@ -308,8 +308,6 @@ static void response(const struct ibsim_packet *in)
 {
 	struct sent **at = &waiting, *s;
 	struct ib_user_mad_hdr h;
-	uint8_t *whole = NULL;
-	size_t len;
 
 	while (*at &&
 	       (iba_smp_tid((*at)->mad) != iba_smp_tid(in->mad) || (*at)->mad[1] != in->mad[1]))
@@ -319,14 +317,13 @@ static void response(const struct ibsim_packet *in)
 		return;
 	from_wire(in, &h);
 	/* libumad2sim sends only the beginning of a long response, without a segment number. */
-	if (the_port.agents[s->agent].reg.rmpp_version && rmpp_has(in->mad) &&
-	    rmpp_is_data(in->mad) && (in->mad[28] | in->mad[29] | in->mad[30] | in->mad[31])) {
+	if (the_port.agents[s->agent].reg.rmpp_version && iba_rmpp_active(in->mad) &&
+	    iba_rmpp_type(in->mad) == IBA_RMPP_DATA && iba_rmpp_segment(in->mad)) {
 		s->due_ms = preload_ms() + MAX(s->to.timeout_ms, 1000u);
 		s->retries = 0;
-		if (!rmpp_take(&s->in, s->agent, in, &whole, &len))
+		if (!long_take(&s->in, s->agent, in))
 			return;
-		port_deliver(s->agent, &h, whole, len, 0);
-		free(whole);
+		port_deliver(s->agent, &h, s->in.data, s->in.len, 0);
 	} else {
 		port_deliver(s->agent, &h, in->mad, IBA_MAD_SIZE, 0);
 	}
@@ -337,8 +334,8 @@ static void request(const struct ibsim_packet *in)
 {
 	struct ib_user_mad_hdr h;
 
-	if (rmpp_has(in->mad) && !rmpp_is_data(in->mad)) {
-		rmpp_control(in);
+	if (iba_rmpp_active(in->mad) && iba_rmpp_type(in->mad) != IBA_RMPP_DATA) {
+		long_control(in);
 		return;
 	}
 	from_wire(in, &h);
@@ -372,7 +369,7 @@ static uint64_t late(uint64_t now)
 		next = MIN(next, s->due_ms);
 		at = &s->next;
 	}
-	return MIN(next, rmpp_late(now));
+	return MIN(next, long_late(now));
 }
 
 static void *receive(void *unused UNUSED)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * RMPP of libweft-umad: one end segments, the other reassembles, also when segments and acknowledgements
+ * Long responses of libweft-umad: one end segments, the other reassembles, also when segments and acknowledgements
  * are lost. A list stands in for the wire; the test sets the time.
  */
 #include "unit_test.h"
@@ -42,14 +42,13 @@ static uint8_t *response(unsigned class, size_t len)
 	mad[2] = 2;
 	mad[3] = 0x92;
 	mad[15] = 99;
+	mad[24] = 1;
 	mad[26] = 1;
 	return mad;
 }
 
 struct end {
-	struct rmpp_in *in;
-	uint8_t *whole;
-	size_t len;
+	struct iba_rmpp_in in;
 	unsigned done, acks;
 };
 
@@ -59,13 +58,12 @@ static void carry(struct end *e)
 		struct ibsim_packet p = wire.at[0];
 
 		memmove(wire.at, wire.at + 1, --wire.n * sizeof(*wire.at));
-		if (!rmpp_is_data(p.mad)) {
+		if (iba_rmpp_type(p.mad) != IBA_RMPP_DATA) {
 			e->acks++;
 			assert_int_equal(p.mad[3], 0x12);
-			rmpp_control(&p);
-		} else if (rmpp_take(&e->in, 0, &p, &e->whole, &e->len)) {
+			long_control(&p);
+		} else if (long_take(&e->in, 0, &p)) {
 			e->done++;
-			assert_null(e->in);
 		}
 	}
 }
@@ -75,32 +73,31 @@ static void transfer(struct end *e, unsigned class, size_t len)
 {
 	struct ib_user_mad_hdr to = {.lid = 7, .qpn = 1};
 	uint8_t *mad = response(class, len);
-	size_t head = class == CLASS_SA ? 56 : 40;
+	size_t head = class == IBA_CLASS_SUBN_ADM ? 56 : 40;
 
 	*e = (struct end){0};
-	rmpp_send(0, &to, mad, len);
+	long_send(0, &to, mad, len);
 	for (unsigned i = 0;
-	     i < 200 && rmpp_late(clock_ms) != UINT64_MAX && !(e->done && !lose_percent); i++) {
+	     i < 200 && long_late(clock_ms) != UINT64_MAX && !(e->done && !lose_percent); i++) {
 		carry(e);
 		clock_ms += 501;
 	}
 	assert_true(e->done >= 1);
-	assert_int_equal(e->len, len);
-	assert_memory_equal(e->whole + head, mad + head, len - head);
-	assert_memory_equal(e->whole, mad, 24);
-	free(e->whole);
+	assert_int_equal(e->in.len, len);
+	assert_memory_equal(e->in.data + head, mad + head, len - head);
+	assert_memory_equal(e->in.data, mad, 24);
 	free(mad);
-	rmpp_in_free(e->in);
+	iba_rmpp_in_free(&e->in);
 }
 
 static void settle(void)
 {
 	for (unsigned i = 0; i < 10; i++) {
 		clock_ms += 1000;
-		rmpp_late(clock_ms);
+		long_late(clock_ms);
 		wire.n = 0;
 	}
-	assert_int_equal(rmpp_late(clock_ms), UINT64_MAX);
+	assert_int_equal(long_late(clock_ms), UINT64_MAX);
 	lose_percent = 0;
 }
 
@@ -111,7 +108,7 @@ TEST(payload_lengths_are_kept)
 	struct end e;
 
 	for (size_t i = 0; i < ARRAY_LEN(lens); i++) {
-		transfer(&e, CLASS_SA, lens[i]);
+		transfer(&e, IBA_CLASS_SUBN_ADM, lens[i]);
 		assert_int_equal(e.done, 1);
 		settle();
 		transfer(&e, 0x32, lens[i]);
@@ -123,7 +120,7 @@ TEST(one_acknowledgement_for_each_window)
 {
 	struct end e;
 
-	transfer(&e, CLASS_SA,
+	transfer(&e, IBA_CLASS_SUBN_ADM,
 		 56 + 200 * 200); /* 200 segments: after 1, 65, 129, 193 and the last */
 	assert_int_equal(e.acks, 5);
 	settle();
@@ -136,7 +133,7 @@ TEST(lost_segments_are_sent_again)
 	for (unsigned i = 0; i < 200; i++) {
 		draw = i;
 		lose_percent = 5;
-		transfer(&e, CLASS_SA, 20000);
+		transfer(&e, IBA_CLASS_SUBN_ADM, 20000);
 		settle();
 	}
 }
@@ -144,14 +141,14 @@ TEST(lost_segments_are_sent_again)
 TEST(a_transfer_without_a_receiver_ends)
 {
 	struct ib_user_mad_hdr to = {.lid = 7, .qpn = 1};
-	uint8_t *mad = response(CLASS_SA, 5000);
+	uint8_t *mad = response(IBA_CLASS_SUBN_ADM, 5000);
 
-	rmpp_send(0, &to, mad, 5000);
+	long_send(0, &to, mad, 5000);
 	for (unsigned i = 0; i < 6; i++) {
 		assert_int_equal(wire.n, i + 1); /* the first segment, again and again */
-		assert_true(rmpp_late(clock_ms += 501) != UINT64_MAX);
+		assert_true(long_late(clock_ms += 501) != UINT64_MAX);
 	}
-	assert_int_equal(rmpp_late(clock_ms += 501), UINT64_MAX);
+	assert_int_equal(long_late(clock_ms += 501), UINT64_MAX);
 	wire.n = 0;
 	free(mad);
 }
@@ -165,21 +162,21 @@ TEST(random_segments_do_no_harm)
 	for (unsigned i = 0; i < 20000; i++) {
 		struct ibsim_packet p = {.slid = 7};
 
-		p.mad[1] = CLASS_SA;
+		p.mad[1] = IBA_CLASS_SUBN_ADM;
 		p.mad[3] = 0x92;
 		for (unsigned b = 24; b < 36; b++)
 			p.mad[b] = (uint8_t)((x = x * 1103515245 + 12345) >> 16 & 3);
 		p.mad[28] = p.mad[29] = p.mad[30] = 0;
 		p.mad[25] &= 1;
-		if (!rmpp_is_data(p.mad))
-			rmpp_control(&p);
-		else if (rmpp_take(&e.in, 0, &p, &e.whole, &e.len)) {
-			assert_true(e.len >= 36);
-			free(e.whole);
+		if (iba_rmpp_type(p.mad) != IBA_RMPP_DATA)
+			long_control(&p);
+		else if (long_take(&e.in, 0, &p)) {
+			assert_true(e.in.len >= 36);
+			iba_rmpp_in_free(&e.in);
 		}
 		wire.n = 0;
 	}
-	rmpp_in_free(e.in);
+	iba_rmpp_in_free(&e.in);
 }
 
 int main(void)
