@@ -20,7 +20,7 @@ enum {
 	IBA_MAD_SIZE = 256,
 	IBA_SMP_DATA_OFF = 64, /* where an SMP's attribute lies in the MAD */
 	IBA_SMP_DATA_SIZE = 64,
-	IBA_SA_DATA_OFF = 56, /* of an SA's MAD: records, to its end */
+	IBA_SA_DATA_OFF = 56,	  /* of an SA's MAD: records, to its end */
 	IBA_PERF_DATA_SIZE = 192, /* at the same place in a GMP of performance management */
 	IBA_SMP_HDR_OFF = 24,
 	IBA_MIRROR_HDR_OFF = 36,

@@ -37,7 +37,8 @@ static void answer(struct iba_rmpp_out *o, const uint8_t *message, const uint8_t
 
 	for (unsigned i = 0; i < 100 && iba_rmpp_out_next(o, out); i++)
 		must(iba_rmpp_segment(out) <= o->segments, "a segment that is not there");
-	must(o->acked <= o->reached || s == IBA_RMPP_FAILED_TELL, "acknowledged before it was sent");
+	must(o->acked <= o->reached || s == IBA_RMPP_FAILED_TELL,
+	     "acknowledged before it was sent");
 	if (s == IBA_RMPP_DONE || s == IBA_RMPP_FAILED || s == IBA_RMPP_FAILED_TELL)
 		iba_rmpp_out_begin(o, message, MESSAGE);
 }
