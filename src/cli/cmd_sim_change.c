@@ -7,6 +7,7 @@
 #include "cli/change_report.h"
 #include "cli/cli.h"
 #include "cli/each_switch_report.h"
+#include "cli/given_tables_opts.h"
 #include "cli/load_opts.h"
 #include "cli/manager_opts.h"
 #include "cli/profile_opts.h"
@@ -112,9 +113,10 @@ static int make_setup(const char *file, const struct fab *before, const struct l
 	if (!manager_o.sm.n && !profile_is_thesis())
 		s->lab.sm_node = lab_change_sm(c);
 	if (!load_given())
-		return CLI_OK;
+		return given_load(before, &s->lab);
 	if (load_network(&s->lab.sim) ||
-	    load_traffic(lab_change_fab(c), manager_o.seed, &s->traffic))
+	    load_traffic(lab_change_fab(c), manager_o.seed, &s->traffic) ||
+	    given_load(before, &s->lab))
 		return CLI_BAD;
 	d.traffic = s->traffic;
 	s->traffic.interval_ps = load_choose_interval(file, before, &s->lab, &d);
@@ -363,6 +365,7 @@ static int sim_change(char **args, unsigned nargs)
 		rc = change_between(args[0], before, before);
 	else if ((after = cli_load_wire(args[1])))
 		rc = change_between(args[0], before, after);
+	given_free();
 	fab_free(before);
 	fab_free(after);
 	return rc;
@@ -419,7 +422,7 @@ const struct cli_cmd cmd_sim_change = {
 	.opts = change_opts,
 	.shared =
 		(const struct cli_opt *const[]){report_opts, load_rate_opts, load_traffic_opts,
-						profile_opts, profile_traffic_opts,
+						given_opts, profile_opts, profile_traffic_opts,
 						profile_change_opts, manager_opts, rft_opts, NULL},
 	.settings = SETTING_FOR_SIM,
 	.min_args = 1,

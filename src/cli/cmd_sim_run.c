@@ -6,6 +6,7 @@
  */
 #include "cli/capture.h"
 #include "cli/cli.h"
+#include "cli/given_tables_opts.h"
 #include "cli/load_opts.h"
 #include "cli/load_report.h"
 #include "cli/load_watch.h"
@@ -46,7 +47,7 @@ static const struct cli_opt load_opts[] = {
 
 static int make_config(const struct fab *f, struct lab_config *c)
 {
-	return manager_config(f, c) ? CLI_BAD : load_network(&c->sim);
+	return manager_config(f, c) || load_network(&c->sim) ? CLI_BAD : given_load(f, c);
 }
 
 /* ---- weft sim run ---- */
@@ -230,6 +231,7 @@ static int sim_run(char **args, unsigned nargs)
 	if (!f)
 		return CLI_BAD;
 	rc = run_on(args[0], f);
+	given_free();
 	fab_free(f);
 	return rc;
 }
@@ -282,9 +284,10 @@ const struct cli_cmd cmd_sim_run = {
 		    "weft sim run cluster.net --load 20% --nodes --links\n"
 		    "weft sim run cluster.net --load 20% --series 50us --series-svg run.svg --node-series nodes.csv\n"
 		    "weft sim run cluster.net --load 1% --capture run.pcapng --capture-node S-0002000000000001\n"
-		    "weft sim run cluster.net --trace packets.txt",
+		    "weft sim run cluster.net --trace packets.txt\n"
+		    "weft sim run fabric.net --load 20% --tables opensm-lfts.dump",
 	.opts = run_opts,
-	.shared = (const struct cli_opt *const[]){load_rate_opts, load_opts, load_traffic_opts, profile_opts, profile_traffic_opts, manager_opts, rft_opts, NULL},
+	.shared = (const struct cli_opt *const[]){load_rate_opts, load_opts, load_traffic_opts, given_opts, profile_opts, profile_traffic_opts, manager_opts, rft_opts, NULL},
 	.settings = SETTING_FOR_SIM,
 	.min_args = 1,
 	.max_args = 1,
@@ -347,6 +350,8 @@ static int check_saturate(char **args, unsigned nargs)
 		inputs += !strcmp(args[i], "-");
 	if (inputs > 1)
 		return cli_bad("only one FILE can be standard input");
+	if (given_wanted() && nargs > 1)
+		return cli_bad("--tables is for one fabric: expected one FILE");
 	if (load_o.pattern && !strcmp(load_o.pattern, "trace"))
 		return cli_bad("--pattern trace has its own rate: expected another pattern");
 	if (o.svg && !strcmp(o.svg, "-"))
@@ -376,6 +381,7 @@ static int sim_saturate(char **args, unsigned nargs)
 		lab_saturation_free(&r[i].s);
 		fab_free(f[i]);
 	}
+	given_free();
 	return rc;
 }
 
@@ -403,7 +409,7 @@ const struct cli_cmd cmd_sim_saturate = {
 		    "weft sim saturate cluster.net --pattern tornado --points 20 --json\n"
 		    "weft sim saturate small.net large.net --svg latency.svg",
 	.opts = saturate_opts,
-	.shared = (const struct cli_opt *const[]){load_opts, load_traffic_opts, profile_opts, manager_opts, rft_opts, NULL},
+	.shared = (const struct cli_opt *const[]){load_opts, load_traffic_opts, given_opts, profile_opts, manager_opts, rft_opts, NULL},
 	.settings = SETTING_FOR_SIM,
 	.min_args = 1,
 	.max_args = MAX_FILES,

@@ -5,6 +5,7 @@
  */
 #include "draw/plot.h"
 #include "cli/cli.h"
+#include "cli/given_tables_opts.h"
 #include "cli/load_report.h"
 #include "cli/managers_report.h"
 #include "lab/saturation.h"
@@ -171,6 +172,7 @@ void load_report_text(const struct load_report *rep)
 	printf("%u hosts, %s\nup after %s, warm-up %s, measured for %s\n\n", r->hosts, rep->what,
 	       cli_duration(r->start), cli_duration(r->window_start - r->start),
 	       cli_duration(r->window_end - r->window_start));
+	given_text();
 	managers_text(rep->lab);
 	print_packets(r);
 	putchar('\n');
@@ -319,6 +321,7 @@ void load_report_json(const struct load_report *rep, struct json *j)
 	json_u64(j, "hosts", r->hosts);
 	json_u64(j, "senders", r->senders);
 	managers_json(j, rep->lab);
+	given_json(j);
 	json_packets(j, r);
 	json_latency(j, "latency_ns", &r->plane.latency);
 	json_latency(j, "header_latency_ns", &r->plane.header_latency);
@@ -381,6 +384,7 @@ void sat_report_text(const struct sat_report *r, unsigned n)
 
 		printf("%s%s: %u switches, %u hosts; %s\n", i ? "\n" : "", r[i].file, r[i].switches,
 		       r[i].hosts, r[i].what);
+		given_text();
 		printf("saturation at %s packets/s/node, %llu.%llu %% of a host's link%s; "
 		       "zero-load latency %s\n\n",
 		       cli_count(r[i].s.rate), (unsigned long long)(share / 10),
@@ -418,6 +422,7 @@ static void json_saturation(struct json *j, const struct sat_report *r)
 	json_str(j, "traffic", r->what);
 	json_u64(j, "switches", r->switches);
 	json_u64(j, "hosts", r->hosts);
+	given_json(j);
 	json_u64(j, "saturation_packets_s_node", r->s.rate);
 	json_fixed(j, "saturation_load", per_mille_of_link(r), 3);
 	json_bool(j, "full_link", r->s.full);

@@ -6,6 +6,7 @@
 #include "cli/sim_report.h"
 #include "cli/change_report.h"
 #include "cli/cli.h"
+#include "cli/given_tables_opts.h"
 #include "cli/managers_report.h"
 #include "lab/message_log.h"
 #include "lab/verdict.h"
@@ -434,15 +435,19 @@ const char *sim_report_state(const struct sim_report *r)
 void sim_report_text(struct sim_report *r)
 {
 	struct sm_status st;
+	unsigned most;
 
 	sm_status(lab_sm(r->lab), &st);
 	if (r->timeline)
 		putchar('\n');
 	print_table(r);
 	putchar('\n');
+	given_text();
 	managers_text(r->lab);
 	printf("state %s, %s: %u nodes, %u LIDs", sim_report_state(r),
 	       r->v.verified ? "verified" : "NOT verified", r->v.nodes, r->v.lids);
+	if (sm_lanes(lab_sm(r->lab), &most) > 1)
+		printf(", %u of %u lanes", sm_lanes(lab_sm(r->lab), &most), most);
 	if (r->v.unreached)
 		printf(", %u nodes are not connected to the manager's", r->v.unreached);
 	if (r->result)

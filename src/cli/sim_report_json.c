@@ -6,6 +6,7 @@
 #include "cli/sim_report.h"
 #include "cli/change_report.h"
 #include "cli/cli.h"
+#include "cli/given_tables_opts.h"
 #include "cli/managers_report.h"
 #include "cli/thesis_report.h"
 #include "sim/kernel/sim_kernel.h"
@@ -125,6 +126,16 @@ static void json_change(struct json *j, const struct sim_report *r)
 	}
 }
 
+static void json_lanes(struct json *j, const struct sm *sm)
+{
+	unsigned most, used = sm_lanes(sm, &most);
+
+	json_open(j, "lanes", '{');
+	json_u64(j, "used", used);
+	json_u64(j, "most", most);
+	json_close(j);
+}
+
 void sim_report_json(struct sim_report *r, struct json *j, uint64_t seed)
 {
 	struct sm_status st;
@@ -136,6 +147,8 @@ void sim_report_json(struct sim_report *r, struct json *j, uint64_t seed)
 	json_str(j, "why", r->v.why);
 	json_u64(j, "nodes", r->v.nodes);
 	json_u64(j, "switches", st.switches);
+	json_lanes(j, lab_sm(r->lab));
+	given_json(j);
 	json_u64(j, "unreached", r->v.unreached);
 	json_u64(j, "lids", r->v.lids);
 	json_hex64(j, "sm_guid", r->fab->nodes[lab_sm_node(r->lab)].guid);

@@ -37,6 +37,8 @@ struct lab_seat {
 	time_ps start;
 };
 
+struct lab_given;
+
 struct lab_config {
 	struct sim_config sim;
 	struct sm_config sm;
@@ -49,6 +51,7 @@ struct lab_config {
 	/* More managers, read by lab_new() only: runs and the verdict then refer to the master. */
 	const struct lab_seat *seats;
 	unsigned nseats;
+	const struct lab_given *given; /* given_tables.h: tables to program; NULL: computed ones */
 };
 
 void lab_config_default(struct lab_config *c);

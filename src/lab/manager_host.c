@@ -4,6 +4,7 @@
  * model, computes routes on request. State: struct lab_manager. Way in: the simulator's callbacks and
  * lab_manager_*(). Does not decide anything a manager decides.
  */
+#include "lab/given_tables.h"
 #include "lab/host_sls.h"
 #include "lab/lab_priv.h"
 #include "sim/kernel/sim_kernel.h"
@@ -128,7 +129,8 @@ static void compute(struct lab_manager *m, const struct sm_compute *c)
 	time_ps cost;
 
 	sm_routes_free(&m->routes); /* the answer to an older request */
-	sm_compute_run(c, cfg->threads, &m->routes, &done);
+	if (!cfg->given || !lab_given_answer(cfg->given, c, cfg->threads, &m->routes, &done))
+		sm_compute_run(c, cfg->threads, &m->routes, &done);
 	cost = cfg->cpu->route_ps(c->fab, &done);
 	if (c->overlap && m->routes.verified) {
 		overlap(m, c, cost);
@@ -254,6 +256,8 @@ struct lab_manager *lab_manager_new(struct lab *l, unsigned index, const struct 
 				  .wake_at = TIME_NEVER};
 	m->cfg.port = choose_port(l->fab, m->node, &m->cfg);
 	m->sm = sm_new(&m->cfg);
+	if (l->cfg.given)
+		lab_given_seed(l->cfg.given, m->sm);
 	return m;
 }
 

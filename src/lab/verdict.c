@@ -4,7 +4,7 @@
  * counts only where the tables in the devices equal the manager's byte for byte; other tables are verified
  * here.
  */
-#include "lab/verdict.h"
+#include "lab/verdict_priv.h"
 #include "lab/lab_priv.h"
 
 void lab_fail(char why[LAB_WHY], const char *fmt, ...)
@@ -202,13 +202,18 @@ static void judge_tables(const struct lab *l, const struct fab *f, struct lab_ve
 	struct rt_tables *t;
 	struct err e;
 
-	if (v->complete && same_tables(l, sm_fabric(l->lead->sm), sm_tables(l->lead->sm))) {
-		v->verified = true; /* the manager writes verified tables only */
+	if (v->complete && !l->cfg.given &&
+	    same_tables(l, sm_fabric(l->lead->sm), sm_tables(l->lead->sm))) {
+		/* the manager writes verified tables only */
+		v->verified =
+			lab_lanes_same(l, sm_fabric(l->lead->sm), sm_tables(l->lead->sm), v->why);
 		return;
 	}
 	if (!v->lids_unique)
 		return;
 	t = device_tables(l, f);
+	lab_lanes_read(l, f, t);
+	o.hosts_only = t->lanes; /* switches have learnt no service levels */
 	v->verified = rt_verify(f, t, &o, &v->report, &e) == 0 && v->report.ok;
 	if (!v->verified)
 		lab_fail(v->why, "tables in the switches: %s",

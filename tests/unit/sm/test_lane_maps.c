@@ -2,12 +2,12 @@
 /*
  * Routes with several lanes in the manager: a torus in the laboratory, its SL-to-VL tables read from the devices.
  * State: one lab for each test.
- * Covers: lane_maps.c, known_maps.c, service_levels.c, lane_worker.c, host_sls.c, lane_scan.c
+ * Covers: lane_maps.c, known_maps.c, service_levels.c, lane_worker.c, host_sls.c, lane_scan.c, lane_verdict.c
  */
 #include "plane_fixture.h"
 
 #include "lab/host_sls.h"
-#include "lab/verdict.h"
+#include "lab/verdict_priv.h"
 #include "lab/watch.h"
 #include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"
@@ -120,6 +120,32 @@ TEST(devices_hold_the_maps_of_the_engine)
 		assert_int_equal(b.others, 0);
 		down(&b);
 	}
+}
+
+/* One map and one SL that devices do not have are named. */
+TEST(the_verdict_compares_lanes)
+{
+	char why[LAB_WHY] = "";
+	const struct fab *f;
+	struct rt_tables *t;
+	struct bench b;
+
+	up(&b, "weft", "balanced", 3);
+	f = sm_fabric(lab_sm(b.l));
+	t = rt_tables_carry(f, sm_tables(lab_sm(b.l)), f);
+	assert_true(lab_lanes_same(b.l, f, t, why));
+	rt_sl2vl_use(t, 5, RT_ANY_PORT, 2, rt_sl2vl_map(t, &(struct rt_sl2vl){{3, 3, 3}}));
+	assert_false(lab_lanes_same(b.l, f, t, why));
+	assert_non_null(strstr(why, "the manager believes VL 3"));
+	rt_tables_free(t);
+	t = rt_tables_carry(f, sm_tables(lab_sm(b.l)), f);
+	why[0] = '\0';
+	for (uint32_t row = 0; row < t->lanes->nrows; row++)
+		rt_sl_row(t, row)[3] ^= 1;
+	assert_false(lab_lanes_same(b.l, f, t, why));
+	assert_non_null(strstr(why, "to LID 3: the manager believes SL"));
+	rt_tables_free(t);
+	down(&b);
 }
 
 /* SLs that hosts have are those of the tables in force. */
@@ -251,6 +277,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(devices_hold_the_maps_of_the_engine),
+		cmocka_unit_test(the_verdict_compares_lanes),
 		cmocka_unit_test(hosts_learn_service_levels),
 		cmocka_unit_test(a_switch_that_restarts_gets_its_maps_again),
 		cmocka_unit_test(a_dead_switch_costs_few_turns),

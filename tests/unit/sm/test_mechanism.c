@@ -477,11 +477,15 @@ static unsigned with_techniques(struct sm_mechanism *m)
 {
 	bool staged = strcmp(m->provisional->name, "none");
 	unsigned n = 0;
+	struct err e;
 
 	for (m->first = sm_techniques; m->first->name; m->first++)
 		for (m->second = sm_techniques; m->second->name; m->second++) {
 			/* Without provisional routes there is no second distribution. */
 			if (!staged && m->second != m->first)
+				continue;
+			if (sm_mechanism_check(m, &e) ==
+			    -EINVAL) /* lanes would not be programmed */
 				continue;
 			m->partial_tables = n & 1;
 			m->by_lid = n & 2;
