@@ -35,8 +35,31 @@ for mechanism in basic improved improved+partial improved+traps weft; do
 done
 
 "$weft" topo gen dragonfly 2 4 2 -o "$work/dragonfly.net"
-"$weft" route quality "$work/dragonfly.net" --svg "$img/quality.svg" > /dev/null
+"$weft" route quality "$work/dragonfly.net" --engine fera --svg "$img/quality.svg" > /dev/null
 echo "bench: docs/img/quality.svg" >&2
+
+# The same fabric routed by four engines, side by side.
+"$weft" topo gen irregular 12 --ports 8 --hosts 30 --seed 3 -o "$work/engines.net"
+panels()
+{
+	local engine i=0 width height scale
+	for engine in fera updn balanced nue; do
+		"$weft" route quality "$work/engines.net" --engine "$engine" --svg "$work/$engine.svg" > /dev/null
+		read -r width height < <(sed -n '1s/.*viewBox="0 0 \([0-9.]*\) \([0-9.]*\)".*/\1 \2/p' "$work/$engine.svg")
+		scale=$((450 * height / width))
+		[ "$i" != 0 ] ||
+			printf '<svg xmlns="http://www.w3.org/2000/svg" width="920" height="%d"><rect width="920" height="%d" fill="#ffffff"/>\n' \
+				$((2 * (scale + 40))) $((2 * (scale + 40)))
+		printf '<text x="%d" y="%d" style="font-family:sans-serif;font-size:18px;font-weight:bold">%s</text>\n' \
+			$((10 + i % 2 * 460)) $((22 + i / 2 * (scale + 40))) "$engine"
+		sed "1s/width=\"[0-9.]*\" height=\"[0-9.]*\"/x=\"$((5 + i % 2 * 460))\" y=\"$((32 + i / 2 * (scale + 40)))\" width=\"450\" height=\"$scale\"/" \
+			"$work/$engine.svg"
+		i=$((i + 1))
+	done
+	echo '</svg>'
+}
+panels > "$img/engines.svg"
+echo "bench: docs/img/engines.svg" >&2
 
 "$weft" sim trial --replay "$img/story.schedule" --svg "$img/story.svg" > /dev/null
 echo "bench: docs/img/story.svg" >&2

@@ -63,7 +63,7 @@ fabrics()
 		printf '%s\n' "$FABRICS"
 		return
 	fi
-	grep -E "${ONLY:-.}" <<- 'END'
+	grep -E "${ONLY:-.}" <<- 'END' || true
 	tree8 topo mtree 8 3
 	tree8-50 topo mtree 8 3
 	kary4 topo kary 4 3
@@ -162,7 +162,7 @@ summary()
 		def gain(x; y): ((x / y - 1) * 1000 | round / 10) as $g | (if $g >= 0 then "+" else "" end) + ($g | tostring) + " %";
 		["fabric", "auto takes", "bisections", "shifts", "lanes", "OpenSM, bisections", "OpenSM, shifts", "bisections", "shifts"],
 		('"$compared"' | [.fabric, .auto.used, (.auto.bisection | figure), (.auto.shifts | figure), (.auto.lanes | tostring),
-			"\(.bisection.bisection | figure) (\(.bisection.engine))", "\(.shifts.shifts | figure) (\(.shifts.engine))",
+			"\(.bisection.bisection | figure) (\(.bisection.used))", "\(.shifts.shifts | figure) (\(.shifts.used))",
 			gain(.auto.bisection; .bisection.bisection), gain(.auto.shifts; .shifts.shifts)])
 		| @tsv' "$rows" | table
 }
