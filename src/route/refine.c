@@ -142,6 +142,18 @@ static int64_t gain(struct refine *r, uint32_t h, uint32_t s, const struct ways 
 	return sum;
 }
 
+/* What no step at s gains more than: all links from s on lose the flows, and no others get them. */
+static int64_t gain_bound(struct refine *r, uint32_t h, uint32_t s)
+{
+	const uint32_t *taken = refine_taken(r, h);
+	struct ways w;
+
+	w.nold = w.nfresh = w.nrest = 0;
+	for (uint32_t v = s; taken[v] != FAB_NONE; v = r->g->arc[taken[v]].to)
+		w.old[w.nold++] = taken[v];
+	return gain(r, h, s, &w) + r->nmoved;
+}
+
 /* ---- a step ---- */
 
 static void others_add(struct refine *r, uint32_t k, const uint32_t *arc, uint32_t n)
@@ -149,8 +161,7 @@ static void others_add(struct refine *r, uint32_t k, const uint32_t *arc, uint32
 	const uint32_t *next = refine_next(r, k);
 
 	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t x = refine_links(r, k)[arc[i]].first; x != REFINE_NOWHERE;
-		     x = next[x]) {
+		for (uint32_t x = refine_first(r, k)[arc[i]]; x != REFINE_NOWHERE; x = next[x]) {
 			uint32_t h = x / r->len;
 
 			if (r->mark[h] == r->stamp)
@@ -216,12 +227,13 @@ static bool entry_try(struct refine *r, uint32_t h, uint32_t s)
 {
 	const struct switch_graph *g = r->g;
 	uint32_t best = FAB_NONE, old = refine_taken(r, h)[s];
-	int64_t most = 0, even = 0;
+	int64_t most = 0, even = 0, bound;
 	struct ways w, take;
 
 	moved_find(r, s);
 	if (!r->nmoved)
 		return false;
+	bound = gain_bound(r, h, s);
 	for (uint32_t a = g->first[s]; a < g->first[s + 1]; a++) {
 		uint32_t v = g->arc[a].to;
 		int64_t x, y;
@@ -230,7 +242,7 @@ static bool entry_try(struct refine *r, uint32_t h, uint32_t s)
 		    r->dist[v] + 1 > r->dist[s] + r->o->extra || !ways_make(r, h, s, a, &w))
 			continue;
 		y = routes_gain(r, &w);
-		x = gain(r, h, s, &w) + y;
+		x = bound + y > most ? gain(r, h, s, &w) + y : 0;
 		if (x > most) {
 			most = x;
 			even = y;

@@ -72,11 +72,11 @@ void refine_flow_add(struct refine *r, uint32_t k, uint32_t h)
 	uint32_t path[REFINE_LONGEST], len = path_of(r, k, h, path), *next = refine_next(r, k);
 
 	for (uint32_t i = 0; i < len; i++) {
-		struct link_state *l = &refine_links(r, k)[path[i]];
+		uint32_t *first = &refine_first(r, k)[path[i]];
 
-		l->load++;
-		next[h * r->len + i] = l->first;
-		l->first = h * r->len + i;
+		refine_links(r, k)[path[i]].load++;
+		next[h * r->len + i] = *first;
+		*first = h * r->len + i;
 	}
 }
 
@@ -85,20 +85,19 @@ void refine_flow_remove(struct refine *r, uint32_t k, uint32_t h)
 	uint32_t path[REFINE_LONGEST], len = path_of(r, k, h, path), *next = refine_next(r, k);
 
 	for (uint32_t i = 0; i < len; i++) {
-		struct link_state *l = &refine_links(r, k)[path[i]];
-		uint32_t *at = &l->first;
+		uint32_t *at = &refine_first(r, k)[path[i]];
 
 		while (*at != h * r->len + i)
 			at = &next[*at];
 		*at = next[*at];
-		l->load--;
+		refine_links(r, k)[path[i]].load--;
 	}
 }
 
 static void shift_count(struct refine *r, uint32_t k)
 {
 	for (uint32_t a = 0; a < r->g->narcs; a++)
-		refine_links(r, k)[a] = (struct link_state){.first = REFINE_NOWHERE};
+		refine_first(r, k)[a] = REFINE_NOWHERE;
 	for (uint32_t h = 0; h < r->n; h++)
 		refine_flow_add(r, k, h);
 	for (uint32_t h = 0; h < r->n; h++)
@@ -181,7 +180,8 @@ static void shifts_init(struct refine *r)
 	uint64_t most = MAX((uint64_t)MOST_STEPS / ((uint64_t)r->n * r->len), (uint64_t)1);
 
 	r->nshifts = (uint32_t)MIN(most, (uint64_t)r->n - 1);
-	r->at = mem_array((size_t)r->nshifts * r->g->narcs + 1, sizeof(*r->at));
+	r->at = mem_zarray((size_t)r->nshifts * r->g->narcs + 1, sizeof(*r->at));
+	r->first = mem_array((size_t)r->nshifts * r->g->narcs + 1, sizeof(*r->first));
 	r->next = mem_array((size_t)r->nshifts * r->n * r->len, sizeof(*r->next));
 	r->share = mem_array(hosts + 1, sizeof(*r->share));
 	r->share[0] = REFINE_UNIT;
@@ -209,6 +209,7 @@ void refine_free(struct refine *r)
 	free(r->host_at);
 	free(r->taken);
 	free(r->at);
+	free(r->first);
 	free(r->next);
 	free(r->share);
 	free(r->routes);

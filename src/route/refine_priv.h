@@ -14,7 +14,6 @@ enum {
 };
 
 struct link_state {	 /* of an arc in a shift */
-	uint32_t first;	 /* of the flows over it, as a list: host * len + place in the path */
 	uint16_t load;	 /* flows over it */
 	uint16_t limits; /* those for which no link is busier */
 	uint16_t alone;	 /* those for which all other links are less busy */
@@ -31,9 +30,11 @@ struct refine {
 	uint32_t len;	 /* links of a path, at most */
 	uint32_t nshifts;
 	struct link_state *at; /* [shift][arc] */
-	uint32_t *next;	       /* [shift][host][place in the path]: the list of an arc */
-	int64_t *share;	       /* by flows over a link */
-	uint64_t *routes;      /* by arc: of all pairs of hosts */
+	uint32_t *
+		first; /* [shift][arc]: of the flows over it, as a list: host * len + place in the path */
+	uint32_t *next;	  /* [shift][host][place in the path]: the list of an arc */
+	int64_t *share;	  /* by flows over a link */
+	uint64_t *routes; /* by arc: of all pairs of hosts */
 	uint64_t work;
 	/* of one LID; the rest is of refine.c */
 	uint32_t *dist, *order;
@@ -55,6 +56,11 @@ static inline uint32_t *refine_taken(const struct refine *r, uint32_t h)
 static inline struct link_state *refine_links(const struct refine *r, uint32_t k)
 {
 	return r->at + (size_t)k * r->g->narcs;
+}
+
+static inline uint32_t *refine_first(const struct refine *r, uint32_t k)
+{
+	return r->first + (size_t)k * r->g->narcs;
 }
 
 static inline uint32_t *refine_next(const struct refine *r, uint32_t k)
