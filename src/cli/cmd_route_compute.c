@@ -214,6 +214,11 @@ static int save_tables(const struct computed *c)
 	if (!rc)
 		rc = save(c, route_o.sl2vl, rt_sl2vl_each);
 	cli_progress_end();
+	if (!rc && route_o.lfts && !(route_o.sls && route_o.sl2vl) && rt_nvls(c->t) > 1)
+		cli_warn(
+			"these tables use %u lanes and deadlock without them: expected --sls OUT and "
+			"--sl2vl OUT beside --lfts",
+			rt_nvls(c->t));
 	return rc;
 }
 
