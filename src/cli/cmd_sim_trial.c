@@ -106,6 +106,8 @@ static int choose_mechanism(void)
 		return CLI_OK;
 	settings_default_sim(&s);
 	rc = cli_settings_apply(&s, &e);
+	if (!cli_setting_given("routes")) /* --engines draws others; a seed stays the same trial */
+		s.sm.mechanism.routes = sm_mechanism_find(s.sm.mechanism.name)->routes;
 	if (!rc)
 		rc = sm_mechanism_check(&s.sm.mechanism, &e);
 	o.mechanism = &s.sm.mechanism;

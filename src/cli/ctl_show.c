@@ -170,6 +170,8 @@ void ctl_show_status(const json_t *a)
 	     count(smps, "all"), count(a, "retries"), count(a, "timeouts"), count(a, "traps"));
 	line("MADs", "%s in, %s out, %s waiting; %s reconnects", count(mads, "in"),
 	     count(mads, "out"), count(mads, "waiting"), count(a, "reconnects"));
+	line("engine", "%s%s%s", ctl_text(a, "engine"), *ctl_text(a, "engine_why") ? ": " : "",
+	     ctl_text(a, "engine_why"));
 	line("routes", "computed %s times in %s", count(a, "routes_computed"),
 	     ctl_duration(a, "compute_s"));
 	line("log level", "%s", ctl_text(a, "log_level"));

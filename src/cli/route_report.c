@@ -147,6 +147,9 @@ int route_compute_by(const struct fab *f, const struct rt_opts *o, struct rt_cho
 	*engine = c->engine;
 	*t = c->tables;
 	c->tables = NULL;
+	free(c->rank);
+	c->rank = NULL;
+	rt_report_free(&c->report);
 	return 0;
 }
 

@@ -113,7 +113,7 @@ int setting_opt_set(const struct cli_opt *o, const char *text, struct err *e)
 	if (setting_set(to->setting, &scratch, meant(to->setting, text), &why))
 		return err_set(e, -EINVAL, "--%s: %.480s", o->name, why.text);
 	to->text = text;
-	if (!o->help)
+	if (!o->help && !to->setting->both)
 		vec_push(&old_names, o);
 	return 0;
 }

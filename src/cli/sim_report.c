@@ -158,6 +158,7 @@ static const bool has_line[SM_NOTE_NKINDS] = {
 	[SM_NOTE_GUESS] = true,		  [SM_NOTE_HELD] = true,
 	[SM_NOTE_RELEASED] = true,	  [SM_NOTE_DUPLICATE] = true,
 	[SM_NOTE_NO_DUPLICATE] = true,	  [SM_NOTE_OUT_OF_REACH] = true,
+	[SM_NOTE_ENGINE] = true,
 };
 
 /* And where there are several managers. */

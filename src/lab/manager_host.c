@@ -131,7 +131,7 @@ static void compute(struct lab_manager *m, const struct sm_compute *c)
 	sm_routes_free(&m->routes); /* the answer to an older request */
 	if (!cfg->given || !lab_given_answer(cfg->given, c, cfg->threads, &m->routes, &done))
 		sm_compute_run(c, cfg->threads, &m->routes, &done);
-	cost = cfg->cpu->route_ps(c->fab, &done);
+	cost = cfg->cpu->route_ps(c->fab, &done) + m->routes.tried_ps;
 	if (c->overlap && m->routes.verified) {
 		overlap(m, c, cost);
 		cost = 0;

@@ -13,8 +13,13 @@ enum {
 	LEAST_PATTERNS = 16,
 	FLOWS = 200000,	    /* of each kind, about */
 	BETTER_PERCENT = 2, /* so much better than an engine before it must an engine be */
+	STEADY_PERCENT =
+		21, /* the same of an engine whose routes cannot be repaired: a tenth in each */
 	WORSE_PERCENT = 10,
-	BUDGET_S = 4, /* an engine that would take longer is left out, unless it is for the shape */
+	/* An engine that would take longer is left out, unless it is for the shape; the second where one for the shape
+	 * serves and a manager waits. */
+	BUDGET_MS = 4000,
+	RIVAL_BUDGET_MS = 500,
 };
 
 struct chooser {
@@ -49,10 +54,10 @@ static uint64_t score(const struct rt_try *t)
 	return t->bisection * t->shifts;
 }
 
-static bool is_better(const struct rt_try *a, const struct rt_try *b)
+/* By so many percent. */
+static bool is_better(const struct rt_try *a, const struct rt_try *b, unsigned percent)
 {
-	return (unsigned __int128)score(a) * 100 >
-	       (unsigned __int128)score(b) * (100 + BETTER_PERCENT);
+	return (unsigned __int128)score(a) * 100 > (unsigned __int128)score(b) * (100 + percent);
 }
 
 bool rt_clearly_worse(uint64_t bisection, uint64_t shifts, const struct rt_try *than)
@@ -64,12 +69,16 @@ bool rt_clearly_worse(uint64_t bisection, uint64_t shifts, const struct rt_try *
 /* ---- trying ---- */
 
 /* As the cost of an engine says, not as a clock does: the choice is the same on every machine. */
-static bool takes_too_long(const struct fab *f, const struct rt_engine *g)
+static bool takes_too_long(const struct chooser *x, const struct rt_engine *g)
 {
+	const struct fab *f = x->f;
+	bool serves = false;
 	double ps = 2.0 * f->nlinks * f->nswitches * g->cost.search_ps +
 		    (double)f->nswitches * fab_top_lid(f) * g->cost.cell_ps;
 
-	return ps > BUDGET_S * 1e12;
+	for (unsigned i = 0; i < x->c->ntried; i++)
+		serves |= x->c->tried[i].routed && x->c->tried[i].engine->use == RT_USE_SHAPE;
+	return ps > (serves && x->o->steady ? RIVAL_BUDGET_MS : BUDGET_MS) * 1e9;
 }
 
 /* Whether every host can send at its full rate in every shift that was measured. */
@@ -104,7 +113,7 @@ static void try_engine(struct chooser *x, const struct rt_engine *g)
 	struct err e;
 
 	*t = (struct rt_try){.engine = g};
-	if (g->use == RT_USE_ANYWHERE && takes_too_long(x->f, g) && g != &rt_fera) {
+	if (g->use == RT_USE_ANYWHERE && takes_too_long(x, g) && g != &rt_fera) {
 		err_set(&t->refused, -EINVAL, "not tried: the fabric is too large for it");
 		return;
 	}
@@ -126,7 +135,7 @@ static void try_engine(struct chooser *x, const struct rt_engine *g)
 static bool try_all(struct chooser *x, enum rt_use use)
 {
 	for (unsigned i = 0; rt_engines[i] && x->c->ntried < RT_MAX_TRIES; i++) {
-		if (rt_engines[i]->use != use)
+		if (rt_engines[i]->use != use || (x->o->directed && !rt_engines[i]->updown))
 			continue;
 		try_engine(x, rt_engines[i]);
 		if (use == RT_USE_SHAPE && is_perfect(&x->c->tried[x->c->ntried - 1]))
@@ -137,6 +146,16 @@ static bool try_all(struct chooser *x, enum rt_use use)
 
 /* ---- deciding ---- */
 
+/* Whether a takes the place of b, which comes before it. */
+static bool replaces(const struct chooser *x, const struct rt_try *a, const struct rt_try *b)
+{
+	bool loses_repairs = x->o->steady && b->engine->updown && !a->engine->updown;
+
+	if (x->o->steady && a->engine->updown && !b->engine->updown)
+		return !is_better(b, a, STEADY_PERCENT);
+	return is_better(a, b, loses_repairs ? STEADY_PERCENT : BETTER_PERCENT);
+}
+
 /* The best one that is left, or RT_MAX_TRIES. */
 static unsigned best(const struct chooser *x)
 {
@@ -144,29 +163,26 @@ static unsigned best(const struct chooser *x)
 
 	for (unsigned i = 0; i < x->c->ntried; i++)
 		if (x->c->tried[i].routed && x->tables[i] &&
-		    (b == RT_MAX_TRIES || is_better(&x->c->tried[i], &x->c->tried[b])))
+		    (b == RT_MAX_TRIES || replaces(x, &x->c->tried[i], &x->c->tried[b])))
 			b = i;
 	return b;
 }
 
+/* *rank: those that the tables must obey, to be freed; NULL: the engine has none. */
 static int judge(const struct chooser *x, const struct rt_engine *g, const struct rt_tables *t,
-		 struct rt_report *r, struct err *e)
+		 uint64_t **rank, struct rt_report *r, struct err *e)
 {
 	struct rt_verify_opts v = {.threads = x->o->threads};
-	uint64_t *rank = NULL;
+	size_t n = x->f->nswitches;
 	int rc = 0;
 
-	if (g->updown && x->o->rank && !g->ranks) {
-		v.rank = x->o->rank;
-	} else if (g->updown) {
-		rank = mem_array(x->f->nswitches, sizeof(*rank));
-		rc = rt_engine_ranks(g, x->f, x->o, rank, e);
-		v.rank = rank;
-	}
-	if (!rc)
-		rc = rt_verify(x->f, t, &v, r, e);
-	free(rank);
-	return rc;
+	*rank = g->updown ? mem_array(n, sizeof(**rank)) : NULL;
+	if (g->updown && x->o->rank && !g->ranks)
+		memcpy(*rank, x->o->rank, n * sizeof(**rank));
+	else if (g->updown)
+		rc = rt_engine_ranks(g, x->f, x->o, *rank, e);
+	v.rank = *rank;
+	return rc ? rc : rt_verify(x->f, t, &v, r, e);
 }
 
 /* Pairs that no cables join: FERa reaches all others. */
@@ -174,13 +190,14 @@ static uint64_t pairs_apart(const struct chooser *x)
 {
 	struct rt_report r = {0};
 	struct rt_tables *t;
-	uint64_t n = UINT64_MAX;
+	uint64_t n = UINT64_MAX, *rank;
 	struct err e;
 
 	if (rt_compute(&rt_fera, x->f, x->o, &t, &e))
 		return n;
-	if (!judge(x, &rt_fera, t, &r, &e))
+	if (!judge(x, &rt_fera, t, &rank, &r, &e))
 		n = r.unreachable;
+	free(rank);
 	rt_report_free(&r);
 	rt_tables_free(t);
 	return n;
@@ -189,19 +206,19 @@ static uint64_t pairs_apart(const struct chooser *x)
 static bool holds(const struct chooser *x, unsigned i)
 {
 	struct rt_try *t = &x->c->tried[i];
-	struct rt_report r = {0};
+	struct rt_report *r = &x->c->report;
 	struct err e;
 	bool ok;
 
-	if (judge(x, t->engine, x->tables[i], &r, &e)) {
+	if (judge(x, t->engine, x->tables[i], &x->c->rank, r, &e)) {
 		refuse(t, &e);
 		return false;
 	}
-	ok = r.ok || (!r.loops && !r.discarded && !r.down_up && !r.cycles &&
-		      r.unreachable <= pairs_apart(x));
+	ok = r->ok || (!r->loops && !r->discarded && !r->down_up && !r->cycles &&
+		       r->unreachable <= pairs_apart(x));
 	if (!ok)
-		err_set(&t->refused, -EINVAL, "not verified: %s", r.nproblems ? r.problem[0] : "");
-	rt_report_free(&r);
+		err_set(&t->refused, -EINVAL, "not verified: %s",
+			r->nproblems ? r->problem[0] : "");
 	return ok;
 }
 
@@ -212,6 +229,10 @@ static unsigned choose(struct chooser *x)
 
 		if (i == RT_MAX_TRIES || holds(x, i))
 			return i;
+		free(x->c->rank);
+		x->c->rank = NULL;
+		rt_report_free(&x->c->report);
+		x->c->report = (struct rt_report){0};
 		x->c->tried[i].routed = false;
 		rt_tables_free(x->tables[i]);
 		x->tables[i] = NULL;
@@ -294,5 +315,7 @@ int rt_choose(const struct fab *f, const struct rt_opts *o, struct rt_choice *c,
 void rt_choice_free(struct rt_choice *c)
 {
 	rt_tables_free(c->tables);
+	free(c->rank);
+	rt_report_free(&c->report);
 	*c = (struct rt_choice){0};
 }

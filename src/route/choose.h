@@ -23,6 +23,8 @@ struct rt_try {
 struct rt_choice {
 	const struct rt_engine *engine;
 	struct rt_tables *tables; /* verified; empty entries are filled (rt_tables_fill()) */
+	uint64_t *rank;		  /* by switch, that the tables obey; NULL: the engine has none */
+	struct rt_report report;  /* the verifier's, on these tables */
 	struct rt_try tried[RT_MAX_TRIES];
 	unsigned ntried;
 	char why[240]; /* one line without the engine's name */
@@ -30,7 +32,7 @@ struct rt_choice {
 
 /*
  * 0, or a negative errno when no engine gives tables that the verifier accepts: e says why the last of them does not.
- * o as for rt_compute(). Free c after success; the tables may be taken out before.
+ * o as for rt_compute(). Free c after success; tables, ranks and report may be taken out before.
  *
  * A fabric in which not all hosts can reach each other is routed as far as cables lead: then the engine whose tables leave
  * the fewest pairs without a path is taken.

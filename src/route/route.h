@@ -166,6 +166,11 @@ struct rt_opts {
 	 * whether new links take over their share of routes that need not move. */
 	const struct rt_before *before;
 	bool even;
+	/* For rt_choose() only: the tables will follow the fabric, and repairs need link directions, so an engine without
+	 * them (updown) must be a tenth better in bisections and in shifts than one with them. And they are waited for: rivals of an engine for the
+	 * shape are tried only where they are quick. */
+	bool steady;
+	bool directed; /* for rt_choose() only: among engines with link directions */
 };
 
 /*

@@ -209,11 +209,21 @@ static void status_of(const struct run_view *v, struct sm_status *st)
 		sm_status(v->sm, st);
 }
 
+/* What computes the routes, and why it was chosen. */
+static void json_engine(struct json *j, const struct run_view *v)
+{
+	const struct sm_supply *named = v->cfg->sm.mechanism.routes;
+	const char *why = "";
+	const struct rt_engine *g = v->sm ? sm_engine(v->sm, &why) : named->engine;
+
+	json_str(j, "engine", g ? g->name : named->choose ? "auto" : "fera");
+	json_str(j, "engine_why", named->choose ? why : "named in the configuration");
+}
+
 int ctl_status(const struct ctl_ask *a, struct json *j, struct err *e UNUSED)
 {
 	static const char *const levels[] = {"error", "warning", "notice", "info", "debug"};
 	const struct run_view *v = a->v;
-	const struct sm_supply *routes = v->cfg->sm.mechanism.routes;
 	struct sm_status st;
 
 	status_of(v, &st);
@@ -224,7 +234,7 @@ int ctl_status(const struct ctl_ask *a, struct json *j, struct err *e UNUSED)
 	json_str(j, "state", v->sm ? iba_format_word(IBA_FMT_SM_STATE, st.state) : "NotActive");
 	json_str(j, "phase", sm_phase_name(st.phase));
 	json_str(j, "mechanism", v->cfg->sm.mechanism.name);
-	json_str(j, "engine", routes->engine ? routes->name : "fera");
+	json_engine(j, v);
 	json_u64(j, "priority", v->cfg->sm.priority);
 	json_str(j, "log_level", levels[v->log_level]);
 	json_port(j, v, &st);

@@ -8,7 +8,8 @@
 const struct setting *setting_find(const char *section, const char *key)
 {
 	for (const struct setting *k = settings_table; k->key; k++)
-		if (!strcmp(k->section, section) && !strcmp(k->key, key))
+		if ((!strcmp(k->section, section) && !strcmp(k->key, key)) ||
+		    (k->old_key && !strcmp(k->old_section, section) && !strcmp(k->old_key, key)))
 			return k;
 	return NULL;
 }
@@ -27,6 +28,16 @@ void settings_default_sim(struct settings *s)
 {
 	*s = (struct settings){0};
 	sm_config_default(&s->sm);
+	s->sm.mechanism = settings_mechanism(&s->sm.mechanism);
+}
+
+struct sm_mechanism settings_mechanism(const struct sm_mechanism *m)
+{
+	struct sm_mechanism with = *m;
+
+	if (m->routes->update)
+		with.routes = sm_supply_find("auto");
+	return with;
 }
 
 void settings_default(struct settings *s)
@@ -51,9 +62,11 @@ static int together(const struct settings *s, const char **section, const char *
 	*key = "distribution";
 	if (rc == -EDEADLK && !s->unsafe)
 		return err_set(e, -EINVAL, "manager: %s; unsafe: true accepts it", why.text);
-	*key = "routes";
+	*section = "routes";
+	*key = "engine";
 	if (rc && rc != -EDEADLK)
-		return err_set(e, -EINVAL, "manager: %s", why.text);
+		return err_set(e, -EINVAL, "routes: %s", why.text);
+	*section = "manager";
 	*key = "sweep";
 	if (!s->sm.sweep_period_ps && !s->sm.sweep_factor && !s->sm.mechanism.traps)
 		return err_set(e, -EINVAL,

@@ -72,9 +72,11 @@ struct setting {
 	const char *option;	   /* on the command line, without dashes */
 	const char *help;	   /* one sentence, without capital and full stop */
 	const char *old_option;	   /* an earlier name of the option, or NULL */
-	char letter;		   /* of the option in weft sm, or 0 */
-	const char *arg;	   /* what its value is called in help; NULL: by its kind */
-	unsigned users;		   /* enum setting_users */
+	bool both;		   /* old_option is a second name, and nothing is said about it */
+	const char *old_section, *old_key; /* an earlier place in YAML, or NULL */
+	char letter;			   /* of the option in weft sm, or 0 */
+	const char *arg;		   /* what its value is called in help; NULL: by its kind */
+	unsigned users;			   /* enum setting_users */
 	enum setting_kind kind;
 	size_t at, size;   /* the field in struct settings */
 	uint64_t min, max; /* SETTING_TIME: in picoseconds */
@@ -105,6 +107,8 @@ const struct setting *setting_find_option(const char *option);		  /* NULL: no su
 
 void settings_default(struct settings *s);     /* of the daemon */
 void settings_default_sim(struct settings *s); /* of a simulated manager: sm_config_default() */
+/* A mechanism with the routes that it has by default in commands: where it repairs routes of any engine, auto. */
+struct sm_mechanism settings_mechanism(const struct sm_mechanism *m);
 /* Whether the settings go together: 0, or -EINVAL with e. culprit, if not NULL, becomes the setting to
  * point at. */
 int settings_check(const struct settings *s, const struct setting **culprit, struct err *e);

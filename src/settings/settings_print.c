@@ -62,7 +62,7 @@ static bool is_own(const struct setting *k, const struct settings *c)
 
 	if (!k->part || !m)
 		return false;
-	own.sm.mechanism = *m;
+	own.sm.mechanism = settings_mechanism(m);
 	return setting_same(k, c, &own);
 }
 

@@ -93,8 +93,6 @@ const struct setting settings_table[] = {
 	 PART(discovery, sm_discoveries)},
 	{TECHNIQUE("provisional", "provisional", "routes that are sent first"),
 	 PART(provisional, sm_supplies)},
-	{TECHNIQUE("routes", "routes", "routes that stay"), PART(routes, sm_supplies),
-	 .old_option = "engine"},
 	{TECHNIQUE("distribution", "distribution", "how the first tables of a change are sent"),
 	 PART(first, sm_techniques)},
 	{TECHNIQUE("then", "then", "how final tables are sent after provisional ones"),
@@ -175,6 +173,15 @@ const struct setting settings_table[] = {
 		 "10 Gb/s"),
 	 TIME(sm.drain_ps, 0, 60 * PS_PER_S, 1)},
 
+	{NAMED("routes", "engine", "routes", SETTING_FOR_ALL,
+	       "routes that stay: those of the engine that serves the subnet best (auto), or of this one"),
+	 PART(routes, sm_supplies), .old_option = "engine", .both = true, .old_section = "manager",
+	 .old_key = "routes"},
+	{MANAGER("routes", "auto_lanes", "auto-lanes",
+		 "VLs that an engine chosen by auto may use; 0: as many as every link between switches has. "
+		 "More than 1 only where hosts use the service levels that weft ctl route shows: other "
+		 "packets could deadlock"),
+	 UINT(sm.auto_lanes, 0, 8)},
 	{MANAGER("routes", "roots", "roots",
 		 "GUIDs of up to 8 switches: the first that is present is the root"),
 	 .kind = SETTING_HEXES, AT(sm.roots)},

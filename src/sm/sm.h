@@ -44,6 +44,7 @@ struct sm_supply {
 	bool absent;			/* there are no such routes */
 	bool update; /* from the tables in the switches, changing as few entries as possible */
 	bool keep;   /* over the ranks in use before, reversed only where necessary */
+	bool choose; /* of the engine that rt_choose() finds best: it serves until the choice is made again */
 };
 
 /* Whether packets in flight can deadlock while tables change by a technique. */
@@ -94,6 +95,9 @@ const struct sm_mechanism *sm_mechanism_find(const char *name);
  * flight may deadlock while tables change. e says which and why. */
 int sm_mechanism_check(const struct sm_mechanism *m, struct err *e);
 
+/* Its techniques rely on the link directions of an up/down graph: auto chooses among engines that have them. */
+bool sm_mechanism_needs_directions(const struct sm_mechanism *m);
+
 enum { SM_MAX_ROOTS = 8, SM_MAX_M_KEYS = 4 };
 
 /* Where the VFs of HCAs in vSwitch mode get their LIDs. */
@@ -136,6 +140,8 @@ struct sm_config {
 	bool root_centre;	     /* then the centre of the graph; else the SM's own switch */
 	enum rt_directions directions;
 	enum rt_ties ties;
+	unsigned
+		auto_lanes; /* data VLs that a chosen engine may use; 0: as many as every link has */
 	unsigned ahead_switches; /* repairs ahead only in fabrics up to so many switches, */
 	size_t ahead_bytes;	 /* and until they take so much memory */
 	time_ps drain_ps; /* time after which packets on former routes have drained: see tables/drain.c */
@@ -274,10 +280,12 @@ struct sm_routes {
 	/* A plan for the same tables that holds even if what is absent from the request's fabric is still
 	 * there and forwards as before; for repairs computed ahead. */
 	struct rt_plan alive;
-	bool alive_holds; /* there is one */
-	bool verified;	  /* by the verifier; the SM programs only verified tables */
-	bool instead;	  /* the engine cannot route this fabric: these are FERa's */
-	char why[SM_WHY]; /* with instead: the engine's reason */
+	bool alive_holds;		/* there is one */
+	bool verified;			/* by the verifier; the SM programs only verified tables */
+	bool instead;			/* the engine cannot route this fabric: these are FERa's */
+	const struct rt_engine *engine; /* that was chosen; NULL: the request named one */
+	time_ps tried_ps; /* what the others that were tried cost, on a machine of today */
+	char why[SM_WHY]; /* with instead: the engine's reason; with engine: why it was chosen */
 	/* Verified, but old and new tables may deadlock together whatever the order: turns are disabled first. */
 	bool unplanned;
 	bool settled; /* these provisional routes are as good as final ones would be */
@@ -328,6 +336,8 @@ struct sm_compute {
 	enum sm_stage stage;
 	const struct sm_supply *supply;
 	const struct rt_engine *engine; /* of final routes; NULL: FERa */
+	bool choose;   /* that engine was chosen: another one may be where it cannot serve, */
+	bool directed; /* among those with link directions */
 	enum rt_ties ties;
 	unsigned lanes;	    /* data VLs that every link between switches has */
 	bool maps_in_doubt; /* SL-to-VL tables of old are not all known: no plan holds */
@@ -528,6 +538,7 @@ enum sm_note_kind {
 	SM_NOTE_VM,	      /* vm: it was created, or is at another place; about its host */
 	SM_NOTE_VM_GONE,      /* vm: it was destroyed */
 	SM_NOTE_LANES,	      /* lanes, about the port with the fewest VLs */
+	SM_NOTE_ENGINE,	      /* engine: it was chosen */
 	SM_NOTE_NKINDS
 };
 
@@ -750,6 +761,9 @@ uint32_t sm_sls_number(const struct sm *sm);
 /* SLs, by LID up to *top_lid, of packets that enter at this port of a switch (0: it sends them itself). NULL: SL 0. */
 const uint8_t *sm_sls_from(const struct sm *sm, uint64_t switch_guid, unsigned port,
 			   uint32_t *top_lid);
+/* The engine of final routes, the chosen one where one is, and why that was; NULL: none is chosen yet. *why is "" where it
+ * was named. */
+const struct rt_engine *sm_engine(const struct sm *sm, const char **why);
 /* Data VLs that the tables in force use, and that every link between switches has. */
 unsigned sm_lanes(const struct sm *sm, unsigned *most);
 uint16_t sm_lid_of(const struct sm *sm, uint64_t port_guid, unsigned *lmc); /* 0: none assigned */

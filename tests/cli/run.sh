@@ -542,8 +542,7 @@ ok "settings are options of every command that runs a manager" settings_are_opti
 old_options_warn()
 {
 	"$bin" sim up net.txt --engine pira --damp 5 --json > out 2> err || return 1
-	printf '%s\n' 'weft sim up: warning: --engine is now called --routes' \
-		'weft sim up: warning: --damp is now called --damping-changes' | diff - err || return 1
+	printf '%s\n' 'weft sim up: warning: --damp is now called --damping-changes' | diff - err || return 1
 	"$bin" sim up net.txt --routes pira --damping-changes 5 --json | jq 'del(.wall_s, .rss_mib)' > new
 	jq 'del(.wall_s, .rss_mib)' out | diff - new
 }

@@ -15,6 +15,7 @@ void sm_config_default(struct sm_config *c)
 		.link_smp_ps = 1260 * PS_PER_NS, /* 290 bytes at 1X and 100 ns of wire */
 		.activate_by_lid = false,
 		.drain_ps = PS_PER_MS,
+		.auto_lanes = 1, /* hosts learn no service levels: there is no SA */
 		.ahead_switches = 128,
 		.ahead_bytes = 64u << 20,
 		.flap_ps = 60 * PS_PER_S,
@@ -45,6 +46,8 @@ static void take_config(struct sm *sm, const struct sm_config *c)
 		sm_damp_reset(sm);
 	sm_ahead_reset(sm); /* repairs depend on the roots */
 	sm_reference_reconfigured(sm, &old);
+	if (c->mechanism.routes != old.mechanism.routes || c->auto_lanes != old.auto_lanes)
+		sm_choice_forget(sm);
 	sm_sweep_plan(sm);
 	if (sm->cfg.m_key == old.m_key && sm->cfg.m_key_protect == old.m_key_protect &&
 	    sm->cfg.m_key_lease_s == old.m_key_lease_s)

@@ -13,6 +13,7 @@ enum {
 #undef X
 	SUPPLY_update,
 	SUPPLY_repair,
+	SUPPLY_auto,
 };
 enum { ALL_PORTS, BREAK_PORTS, DEPENDENCIES, NOTHING, OUTWARDS, PLAN };
 
@@ -40,6 +41,9 @@ const struct sm_supply sm_supplies[] = {
 		 .summary = "as update, over the link directions in use as far as they serve",
 		 .update = true,
 		 .keep = true},
+	[SUPPLY_auto] = {.name = "auto",
+			 .summary = "of the engine that gives this subnet the most bandwidth",
+			 .choose = true},
 	{0},
 };
 
@@ -159,6 +163,11 @@ static bool lanes_may_go_by(const struct sm_technique *t)
 	return t->plan || t->stops_all;
 }
 
+bool sm_mechanism_needs_directions(const struct sm_mechanism *m)
+{
+	return !lanes_may_go_by(m->first) || !lanes_may_go_by(m->second);
+}
+
 int sm_mechanism_check(const struct sm_mechanism *m, struct err *e)
 {
 	const struct rt_engine *first = m->provisional->engine;
@@ -166,11 +175,14 @@ int sm_mechanism_check(const struct sm_mechanism *m, struct err *e)
 
 	if (m->routes->absent)
 		return err_set(e, -EINVAL, "final routes cannot be '%s'", m->routes->name);
+	if (m->provisional->choose)
+		return err_set(e, -EINVAL, "provisional routes cannot be '%s'",
+			       m->provisional->name);
 	if (uses_lanes(m->provisional))
 		return err_set(e, -EINVAL,
 			       "engine '%s' is for final routes: it may use several lanes",
 			       m->provisional->name);
-	if (uses_lanes(m->routes) && !(lanes_may_go_by(m->first) && lanes_may_go_by(m->second)))
+	if (uses_lanes(m->routes) && sm_mechanism_needs_directions(m))
 		return err_set(e, -EINVAL,
 			       "engine '%s' may use several lanes: its tables are distributed by "
 			       "'plan' or 'full', found '%s' and '%s'",

@@ -142,6 +142,8 @@ static const struct row {
 	[SM_NOTE_LANES] = {{"lanes", RECORD_INFO,
 		"routes use {used} lanes, of {most} that every link between switches has[; {node} has the fewest]"},
 		{FIELD("used", COUNT, lanes.used), FIELD("most", COUNT, lanes.most), ABOUT("node")}},
+	[SM_NOTE_ENGINE] = {{"engine", RECORD_NOTICE, "engine {engine} computes the routes: {why}"},
+		{FIELD("engine", STRING, engine.name), FIELD("why", STRING, engine.why)}},
 	[SM_NOTE_OTHER_KEY] = {{"other_key", RECORD_WARNING,
 		"SM {from}[ at {node}] does not show the SM_Key of this one and is passed over"},
 		{FIELD("from", GUID, election.from), ABOUT("node")}},

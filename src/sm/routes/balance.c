@@ -17,12 +17,14 @@ void sm_balance_reset(struct sm *sm)
 /* A repair is in force that no final routes followed. */
 static bool is_wanted(const struct sm *sm)
 {
-	return sm->routes.stage == SM_PROVISIONAL && sm->routes.settled &&
-	       !sm->routes.balance.measured && sm->routes.tables && sm->routes.rank &&
-	       !sm->core.incomplete && !sm_is_doubtful(&sm->disc);
+	bool uneven = sm->routes.stage == SM_PROVISIONAL && sm->routes.settled &&
+		      !sm->routes.balance.measured && sm->routes.rank;
+
+	return (uneven || sm_choice_is_due(sm)) && sm->routes.tables && !sm->core.incomplete &&
+	       !sm_is_doubtful(&sm->disc);
 }
 
-/* As for final routes after provisional ones. */
+/* As for final routes after provisional ones; of an engine that is chosen again, where that is due. */
 static void request(struct sm *sm)
 {
 	struct sm_compute *c = &sm->core.out->compute;
@@ -30,7 +32,11 @@ static void request(struct sm *sm)
 
 	sm_routes_request(sm, true);
 	c->stage = SM_FINAL;
-	c->supply = m->routes;
+	c->supply = sm_final_routes(sm);
+	if (sm_choice_is_due(sm)) {
+		c->supply = m->routes;
+		sm_choice_asked(sm, true);
+	}
 	c->plan = m->second->plan;
 	c->overlap = false;
 	c->compare = true;
@@ -57,6 +63,8 @@ bool sm_balance_answer(struct sm *sm, struct sm_routes *r)
 		return false;
 	b->id = 0;
 	b->measured = !r->tables || !r->verified;
+	if (r->engine && !r->tables)
+		sm_choice_stays(sm);
 	if (b->measured)
 		sm_routes_free(r);
 	else
@@ -103,6 +111,7 @@ bool sm_balance_use(struct sm *sm, struct sm_routes *r)
 	sm_routes_staged(sm, true);
 	if (!is_current(sm)) {
 		sm_balance_reset(sm);
+		sm_choice_asked(sm, false);
 		return false; /* final routes are requested as after any provisional ones */
 	}
 	*r = b->better;

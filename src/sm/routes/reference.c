@@ -59,9 +59,9 @@ const struct rt_engine *sm_reference_in_force(struct sm *sm)
 bool sm_reference_tell(const struct sm *sm, struct sm_task *j, struct sm_compute *c)
 {
 	const struct sm_reference *r = &sm->routes.ref;
-	const struct sm_mechanism *m = &sm->cfg.mechanism;
 
-	if (!r->engine || !m->provisional->keep || m->routes->engine != r->engine)
+	if (!r->engine || !sm->cfg.mechanism.provisional->keep ||
+	    sm_final_routes(sm)->engine != r->engine)
 		return false;
 	j->ref = (struct rt_before){r->fab, r->rank, r->tables};
 	c->ref = &j->ref;

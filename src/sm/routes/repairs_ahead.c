@@ -260,7 +260,7 @@ void sm_ahead_request(struct sm *sm)
 						    .ties = sm->cfg.ties,
 						    .stage = SM_PROVISIONAL,
 						    .supply = sm->cfg.mechanism.provisional,
-						    .engine = sm->cfg.mechanism.routes->engine,
+						    .engine = sm_final_routes(sm)->engine,
 						    .plan = sm->cfg.mechanism.first->plan,
 						    .ahead = true,
 						    .old = a->task->old,

@@ -143,7 +143,7 @@ static enum sm_outcome routes_take(struct sm *sm, const struct sm_routes *r)
 	x->by = r->by;
 	x->balance.measured = r->by; /* from scratch, or the reference again */
 	/* Other engines have tables of their own. */
-	x->settled = r->settled && (sm->cfg.mechanism.routes->update || x->ref.engine);
+	x->settled = r->settled && (sm_final_routes(sm)->update || x->ref.engine);
 	x->ready = r->ready ? r->ready : UINT16_MAX;
 	rt_tables_fill(x->tables);
 	reference_take(sm);
@@ -199,9 +199,9 @@ static const struct sm_supply *supply_now(const struct sm *sm)
 {
 	const struct sm_mechanism *m = &sm->cfg.mechanism;
 
-	if (sm->disc.arrival == SM_ADOPTING && !sm_lanes_wanted(sm))
+	if (sm->disc.arrival == SM_ADOPTING && !sm_lanes_wanted(sm) && !sm_choice_is_open(sm))
 		return m->adopt_routes;
-	return sm->routes.stage == SM_PROVISIONAL ? m->provisional : m->routes;
+	return sm->routes.stage == SM_PROVISIONAL ? m->provisional : sm_final_routes(sm);
 }
 
 static bool any_random_table(const struct sm *sm)
@@ -217,21 +217,24 @@ void sm_routes_request(struct sm *sm, bool old)
 	struct sm_compute *c = &sm->core.out->compute;
 	uint32_t fewest;
 
-	*c = (struct sm_compute){.epoch = ++sm->routes.request_id,
-				 .fab = sm->topo.fab,
-				 .data_fab = sm->topo.data_fab,
-				 .root = sm_root_in(sm, sm->topo.fab),
-				 .directions = sm->cfg.directions,
-				 .ties = sm->cfg.ties,
-				 .stage = sm->routes.stage,
-				 .supply = supply_now(sm),
-				 .engine = sm->cfg.mechanism.routes->engine,
-				 .lanes = sm_lanes_wanted(sm) ? sm_lanes_most(sm, &fewest) : 0,
-				 .plan = sm_technique_now(sm)->plan,
-				 .detour = !any_random_table(sm) && !sm->topo.data_fab,
-				 .overlap = sm_technique_now(sm)->overlaps && old,
-				 .found = sm->disc.arrival == SM_ADOPTING,
-				 .own = sm->restored.same};
+	*c = (struct sm_compute){
+		.epoch = ++sm->routes.request_id,
+		.fab = sm->topo.fab,
+		.data_fab = sm->topo.data_fab,
+		.root = sm_root_in(sm, sm->topo.fab),
+		.directions = sm->cfg.directions,
+		.ties = sm->cfg.ties,
+		.stage = sm->routes.stage,
+		.supply = supply_now(sm),
+		.engine = sm_final_routes(sm)->engine,
+		.choose = sm->cfg.mechanism.routes->choose,
+		.directed = sm_mechanism_needs_directions(&sm->cfg.mechanism),
+		.lanes = sm_choice_lanes(sm, sm_lanes_wanted(sm) ? sm_lanes_most(sm, &fewest) : 0),
+		.plan = sm_technique_now(sm)->plan,
+		.detour = !any_random_table(sm) && !sm->topo.data_fab,
+		.overlap = sm_technique_now(sm)->overlaps && old,
+		.found = sm->disc.arrival == SM_ADOPTING,
+		.own = sm->restored.same};
 	if (old && (c->plan || c->supply->update))
 		tell_old(sm, c);
 }
@@ -244,8 +247,10 @@ static enum sm_outcome compute_begin(struct sm *sm)
 
 	if (sm_routes_more(sm))
 		return leg_take(sm);
-	if (sm_balance_use(sm, &known))
+	if (sm_balance_use(sm, &known)) {
+		sm_choice_take(sm, &known);
 		return routes_take(sm, &known);
+	}
 	sm_balance_reset(sm);
 	stage_choose(sm, old);
 	sm_routes_request(sm, old);
@@ -275,8 +280,7 @@ static void engine_note(struct sm *sm, const struct sm_routes *r)
 	if (r->instead) {
 		struct sm_note n = {.kind = SM_NOTE_OTHER_ENGINE, .about = about};
 
-		snprintf(n.engine.name, sizeof(n.engine.name), "%s",
-			 sm->cfg.mechanism.routes->name);
+		snprintf(n.engine.name, sizeof(n.engine.name), "%s", sm_final_routes(sm)->name);
 		snprintf(n.engine.why, sizeof(n.engine.why), "%s", r->why);
 		n.engine.vls = sm_lanes_wanted(sm) ? most : 0;
 		sm_note_put(sm, n);
@@ -300,10 +304,12 @@ enum sm_outcome sm_routes_in(struct sm *sm, const struct sm_event *ev)
 		return SM_GOING_ON;
 	}
 	if (r->tables && r->verified) {
+		sm_choice_take(sm, r);
 		engine_note(sm, r);
 		return routes_take(sm, r);
 	}
 	sm_routes_free(r);
+	sm_choice_forget(sm);
 	sm_note(sm, .kind = SM_NOTE_REFUSED);
 	sm_discovery_doubt(sm);
 	return SM_REFUSED;

@@ -90,7 +90,7 @@ static struct rt_tables *tables_fresh(const struct sm_compute *c, const struct r
 	struct err e;
 
 	if (rt_compute(g, c->fab, o, &t, &e)) {
-		out->instead = g->ranks || g->lanes;
+		out->instead = !c->choose && (g->ranks || g->lanes);
 		snprintf(out->why, sizeof(out->why), "%.150s", e.text);
 		g = &rt_fera;
 		if (!out->instead || rt_compute(g, c->fab, o, &t, &e))
@@ -199,6 +199,15 @@ static bool stay(const struct sm_compute *c, struct rt_tables *t)
 	return any;
 }
 
+/* Whether all entries of assigned LIDs are in the switches. */
+static bool is_found(const struct sm_compute *c, const struct rt_tables *t)
+{
+	for (size_t i = 0; i < (size_t)t->nswitches * t->stride; i++)
+		if (t->lft[i] != IBA_PORT_NONE && t->lft[i] != c->old->lft[i])
+			return false;
+	return true;
+}
+
 /*
  * Tables found in the switches stay if they connect every pair without a deadlock, and not by
  * much longer routes; those that a manager like this one made for this subnet were judged then. Repairs need ranks; if these tables do not obey the ranks that the SM would
@@ -219,6 +228,8 @@ static bool keep_found(const struct sm_compute *c, unsigned threads, const struc
 	rt_report_free(&old);
 	if (!keep)
 		return false;
+	if (!ranked || !is_found(c, out->tables))
+		out->by = NULL;
 	out->plan = (struct rt_plan){.kind = stay(c, out->tables) ? RT_PLAN_ANY_ORDER
 								  : RT_PLAN_NOTHING};
 	if (!ranked) {
@@ -467,17 +478,37 @@ static void compare(const struct sm_compute *c, unsigned threads, struct sm_rout
 		sm_routes_free(out);
 }
 
-/* Tables by the supply. False: there are none. */
+/* An engine is chosen again: other tables come only if it is another one. */
+static void compare_engines(const struct sm_compute *c, unsigned threads, struct sm_routes *out,
+			    struct sm_work_done *done)
+{
+	struct rt_report r = {0};
+
+	if (!sm_choice_compute(c, threads, &r, out, done))
+		return;
+	if (out->engine == (c->engine ? c->engine : &rt_fera)) {
+		rt_tables_free(out->tables);
+		out->tables = NULL;
+	} else if (out->verified) {
+		plan(c, threads, &r, out);
+	}
+	rt_report_free(&r);
+}
+
+/* Tables by the supply, or of the best engine. False: there are none. */
 static bool compute(const struct sm_compute *c, unsigned threads, struct sm_routes *out,
 		    struct sm_work_done *done, struct rt_report *r)
 {
 	const struct rt_engine *g = c->supply->engine;
 
-	out->rank = rank_for(c, &out->settled);
-	out->settled &= !c->engine;
-	out->tables = tables_for(c, threads, out, done);
+	memset(r, 0, sizeof(*r));
+	if (!c->supply->choose) {
+		out->rank = rank_for(c, &out->settled);
+		out->settled &= !c->engine;
+		out->tables = tables_for(c, threads, out, done);
+	}
 	if (!out->tables)
-		return false;
+		return c->choose && sm_choice_compute(c, threads, r, out, done);
 	if (g && !g->updown && !out->instead) {
 		free(out->rank);
 		out->rank = NULL;
@@ -500,7 +531,9 @@ void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_rout
 		return;
 	}
 	if (c->compare) {
-		(c->ref ? sm_compare_reference : compare)(c, threads, out, done);
+		(c->supply->choose ? compare_engines
+		 : c->ref	   ? sm_compare_reference
+				   : compare)(c, threads, out, done);
 		out->epoch = c->epoch;
 		return;
 	}

@@ -53,6 +53,14 @@ struct sm_service_levels {
 	VEC(uint32_t) owner;	  /* by row: the first switch that uses it */
 };
 
+/* The engine that auto chose. */
+struct sm_choice {
+	const struct sm_supply *supply; /* NULL: none so far */
+	char why[SM_WHY];
+	uint32_t switches, links; /* when it was last decided */
+	uint32_t asked;		  /* snapshot for which the worker was asked at rest; 0: none */
+};
+
 struct sm_routing {
 	struct rt_tables *tables;
 	uint64_t *rank; /* of tables, by switch; NULL: not told */
@@ -81,6 +89,7 @@ struct sm_routing {
 	struct sm_balance balance;
 	struct sm_reference ref;
 	const struct rt_engine *by; /* as with the answer that the tables or their legs came with */
+	struct sm_choice choice;
 };
 
 /* service_levels.c */
@@ -89,6 +98,17 @@ void sm_sls_forget(struct sm *sm);
 void sm_sls_recall(struct sm *sm, struct sm_service_levels *x); /* takes those of before */
 void sm_sls_tell(const struct sm *sm, struct rt_tables *old);	/* into lanes that old has */
 bool sm_lanes_wanted(const struct sm *sm); /* the engine of final routes may use several lanes */
+
+/* choice.c */
+const struct sm_supply *
+sm_final_routes(const struct sm *sm);	     /* auto: the chosen one, once there is */
+bool sm_choice_is_open(const struct sm *sm); /* no engine is chosen so far */
+unsigned sm_choice_lanes(const struct sm *sm, unsigned most);  /* most 0: not known */
+void sm_choice_take(struct sm *sm, const struct sm_routes *r); /* these tables are to be used */
+void sm_choice_forget(struct sm *sm);
+bool sm_choice_is_due(const struct sm *sm); /* at rest: the worker is to choose again */
+void sm_choice_asked(struct sm *sm, bool asked);
+void sm_choice_stays(struct sm *sm); /* it chose the same engine */
 
 /* ranks.c */
 node_id sm_root_in(const struct sm *sm, const struct fab *f);

@@ -47,7 +47,7 @@ void sm_routes_of_old(struct sm *sm, struct fab *old, bool in_force)
 	struct sm_routing *x = &sm->routes;
 
 	sm_balance_reset(sm);
-	if ((sm->cfg.mechanism.routes->update || x->ref.engine) && in_force && old && x->tables &&
+	if ((sm_final_routes(sm)->update || x->ref.engine) && in_force && old && x->tables &&
 	    x->rank && !x->tables->lanes) {
 		sm_routes_forget(sm);
 		x->prev_fab = old;

@@ -7,9 +7,12 @@
 
 bool sm_lanes_wanted(const struct sm *sm)
 {
-	const struct rt_engine *g = sm->cfg.mechanism.routes->engine;
+	const struct sm_supply *s = sm_final_routes(sm);
 
-	return g && g->lanes;
+	if (s->choose)
+		return sm->cfg.auto_lanes != 1 &&
+		       !sm_mechanism_needs_directions(&sm->cfg.mechanism);
+	return s->engine && s->engine->lanes;
 }
 
 static void clear(struct sm_service_levels *x)

@@ -128,6 +128,33 @@ static void a_tenth_is_clearly_worse(void **state UNUSED)
 	assert_true(rt_clearly_worse(500000000, 359000000, &best));
 }
 
+/* Engines with link directions are preferred for tables that will be repaired. */
+static void
+tables_to_be_repaired_have_link_directions_unless_others_are_a_tenth_better(void **state UNUSED)
+{
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		struct fab *f = world_make((struct fab_gen){
+			.kind = "irregular", .dims = {16}, .ports = 8, .seed = seed});
+		struct rt_opts o = {.root = FAB_NONE, .lanes = 1, .threads = 1, .steady = true};
+		const struct rt_try *own;
+		struct rt_choice c;
+		struct err e;
+
+		assert_int_equal(rt_choose(f, &o, &c, &e), 0);
+		own = try_of(&c, c.engine->name);
+		assert_true(c.report.ok && !c.engine->updown == !c.rank);
+		for (unsigned i = 0; i < c.ntried; i++)
+			if (c.tried[i].routed && c.tried[i].engine->updown != c.engine->updown)
+				assert_true((double)c.tried[i].bisection *
+						    (double)c.tried[i].shifts *
+						    (c.engine->updown ? 1 : 1.21) <=
+					    (double)own->bisection * (double)own->shifts *
+						    (c.engine->updown ? 1.211 : 1));
+		rt_choice_free(&c);
+		fab_free(f);
+	}
+}
+
 static void a_fabric_without_hosts_or_switches_has_tables(void **state UNUSED)
 {
 	struct fab *f =
@@ -150,6 +177,8 @@ int main(void)
 		cmocka_unit_test(odd_fabrics_are_routed_as_far_as_cables_lead),
 		cmocka_unit_test(threads_change_nothing),
 		cmocka_unit_test(a_tenth_is_clearly_worse),
+		cmocka_unit_test(
+			tables_to_be_repaired_have_link_directions_unless_others_are_a_tenth_better),
 		cmocka_unit_test(a_fabric_without_hosts_or_switches_has_tables),
 	};
 

@@ -207,7 +207,8 @@ static const struct {
 	{"log: {level: \xff}", "f: not UTF-8 text: invalid leading UTF-8 octet at byte 13"},
 	{"log: {level: info}\x01",
 	 "f: not UTF-8 text: control characters are not allowed at byte 18"},
-	{"manager: {routes: none}", "f:1:19: manager: final routes cannot be 'none'"},
+	{"routes: {engine: none}", "f:1:18: routes: final routes cannot be 'none'"},
+	{"manager: {routes: none}", "f:1:19: routes: final routes cannot be 'none'"},
 	{"manager: {distribution: none}",
 	 "f:1:25: manager: first tables distributed by 'none' may deadlock packets in flight; unsafe: "
 	 "true accepts it"},
