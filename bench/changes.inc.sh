@@ -45,7 +45,7 @@ fabric_title()
 saturation()
 {
 	if [ -z "${rate_at[$1]:-}" ]; then
-		rate_at[$1]=$("$weft" sim saturate "$work/$1.net" --points 2 --json | jq .saturation_packets_s_node)
+		rate_at[$1]=$("$weft" sim saturate --routes update "$work/$1.net" --points 2 --json | jq .saturation_packets_s_node)
 		say "$1: ${rate_at[$1]} packets/s/host saturate it"
 	fi
 }

@@ -32,8 +32,8 @@ mechanisms()
 {
 	printf '%s\n' 'basic|--mechanism basic' 'improved|--mechanism improved' \
 		'improved+partial|--mechanism improved+partial' \
-		'weft, sweeps alone|--mechanism weft --detection sweeps' \
-		'improved+traps|--mechanism improved+traps' 'weft|--mechanism weft'
+		'weft, sweeps alone|--mechanism weft --routes update --detection sweeps' \
+		'improved+traps|--mechanism improved+traps' 'weft|--mechanism weft --routes update'
 }
 
 parts()
@@ -72,7 +72,7 @@ run_list()
 	done
 }
 
-parts_of_weft() { parts | sed 's/|/|--mechanism weft /'; }
+parts_of_weft() { parts | sed '/--routes/!s/|/|--routes update /; s/|/|--mechanism weft /'; }
 
 run_all()
 {

@@ -27,7 +27,7 @@ mkdir -p "$out"
 # what its hosts' links carry, which it reaches); length of the window
 saturation()
 {
-	"$weft" sim saturate "$1" --points 2 --json | jq .saturation_packets_s_node
+	"$weft" sim saturate --routes update "$1" --points 2 --json | jq .saturation_packets_s_node
 }
 rows=("irregular, 32 switches|$dir/irregular-32.net|$(saturation "$dir/irregular-32.net")|20ms"
 	"8-port 3-tree|$dir/tree-8-3.net|$(saturation "$dir/tree-8-3.net")|2ms")
@@ -46,8 +46,8 @@ compare_row()
 	local name=$1 file=$2 rate=$3 length=$4 share=$5
 	for _ in $(seq "$runs"); do
 		for w in "$BEFORE" "$weft"; do
-			up=$(cpu_s "$w" sim run "$file" --rate "$rate" --duration 1us)
-			all=$(cpu_s "$w" sim run "$file" --rate "$rate" --duration "$length")
+			up=$(cpu_s "$w" sim run --routes update "$file" --rate "$rate" --duration 1us)
+			all=$(cpu_s "$w" sim run --routes update "$file" --rate "$rate" --duration "$length")
 			jq -r "\"$up $all \\(.events) \\(.packets.received) \\(.trace_hash)\"" "$dir/run"
 		done
 	done > "$dir/times"
@@ -77,7 +77,7 @@ fi
 best()
 {
 	for _ in $(seq "$runs"); do
-		"$weft" sim run "$1" --rate "$2" --duration "$3" --warmup 20us --threads "$4" --json
+		"$weft" sim run --routes update "$1" --rate "$2" --duration "$3" --warmup 20us --threads "$4" --json
 	done | jq -s 'max_by(.events_s)'
 }
 
@@ -122,5 +122,5 @@ profile()
 	echo
 	echo "Top ten functions, 8-port 3-tree at 75 %:"
 	echo
-	profile "$weft" sim run "$dir/tree-8-3.net" --load 60% --duration 500us --warmup 20us --threads 1 --json
+	profile "$weft" sim run --routes update "$dir/tree-8-3.net" --load 60% --duration 500us --warmup 20us --threads 1 --json
 } | tee -a "$out/packets.md"

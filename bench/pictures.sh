@@ -27,9 +27,11 @@ awk -v RS= -v ORS='\n\n' -v gone="\"$switch\"" '
 
 for mechanism in basic improved improved+partial improved+traps weft; do
 	to=$img/mechanism-${mechanism//+/-}
-	"$weft" sim change "$work/all.net" --kill "$switch" --mechanism "$mechanism" --load 25% --of-saturation \
+	routes=()
+	[ "$mechanism" != weft ] || routes=(--routes update)
+	"$weft" sim change "$work/all.net" --kill "$switch" --mechanism "$mechanism" "${routes[@]}" --load 25% --of-saturation \
 		--svg "$to-fails.svg" --json > /dev/null
-	"$weft" sim change "$work/without.net" "$work/all.net" --mechanism "$mechanism" --load 25% --of-saturation \
+	"$weft" sim change "$work/without.net" "$work/all.net" --mechanism "$mechanism" "${routes[@]}" --load 25% --of-saturation \
 		--svg "$to-comes.svg" --json > /dev/null
 	echo "bench: docs/img/$(basename "$to")-fails.svg, -comes.svg" >&2
 done

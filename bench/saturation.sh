@@ -27,7 +27,7 @@ sizes()
 		"$weft" topo show "$switches switches.net" --json | jq .diameter >> diameters
 		files+=("$switches switches.net")
 	done
-	"$weft" sim saturate "${files[@]}" --points 24 --log-x --svg latency.svg --json > sizes.json
+	"$weft" sim saturate --routes update "${files[@]}" --points 24 --log-x --svg latency.svg --json > sizes.json
 	echo "| switches | hosts | diameter | saturation, packets/s/node | of the host's link | zero-load latency |"
 	echo "|---:|---:|---:|---:|---:|---:|"
 	jq -r --slurpfile diameter diameters '.fabrics | to_entries[] | .key as $k | .value |
@@ -43,7 +43,7 @@ links()
 	echo "|---:|---:|---:|---:|---:|"
 	for links in 31 35 40 45 53; do
 		for seed in 1 2 3 4 5; do
-			irregular 32 21 --links "$links" --seed "$seed" | "$weft" sim saturate - --points 1 --json
+			irregular 32 21 --links "$links" --seed "$seed" | "$weft" sim saturate --routes update - --points 1 --json
 		done | jq -rs --arg links "$links" '(map(.saturation_packets_s_node) | sort) as $s |
 			"| \($links) | \($s[0]) | \($s[2]) | \($s[4]) | \(map(.zero_load_latency_ns) | sort[2] / 10 | round / 100) us |"'
 	done

@@ -9,10 +9,11 @@
 set -euo pipefail
 count=$1
 shift
+routes=update
 
 migrate()
 {
-	"$WEFT" sim migrate net --vfs 1 --window 1 --threads 1 --json "$@"
+	"$WEFT" sim migrate net --routes "$routes" --vfs 1 --window 1 --threads 1 --json "$@"
 }
 
 echo '{"probe":'
@@ -20,5 +21,6 @@ migrate --count "$count" --seed 2 --drain 0 "$@"
 echo ', "moves":'
 migrate --count "$count" --seed 1 --drain 0 "$@"
 echo ', "full":'
+routes=fera
 migrate --count 1 --full --mechanism basic --distribution none
 echo '}'

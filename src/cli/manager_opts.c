@@ -78,7 +78,7 @@ static int make_seat(const struct fab *f, const char *text, const struct sm_conf
 	if (t.has_priority)
 		s->sm.priority = t.priority;
 	if (t.mechanism)
-		s->sm.mechanism = settings_mechanism(t.mechanism);
+		settings_mechanism(t.mechanism, &s->sm.mechanism);
 	return CLI_OK;
 }
 

@@ -276,7 +276,10 @@ static void explain(struct chooser *x, unsigned first)
 		return;
 	}
 	say(x->c->why, sizeof(x->c->why),
-	    other == RT_MAX_TRIES ? "the only one here" : "the best here", t);
+	    other == RT_MAX_TRIES				? "the only one here"
+	    : is_better(&x->c->tried[other], t, BETTER_PERCENT) ? "the best that can be repaired"
+								: "the best here",
+	    t);
 	if (other == RT_MAX_TRIES)
 		return;
 	n = strlen(x->c->why);

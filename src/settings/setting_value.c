@@ -265,12 +265,9 @@ static int choice_read(const struct setting *k, const char *s, uint64_t *v)
 
 static void row_put(const struct setting *k, struct settings *c, unsigned i)
 {
-	struct sm_mechanism m;
-
-	if (k->rows == sm_mechanisms) {
-		m = settings_mechanism(row_at(k, i));
-		memcpy(field(k, c), &m, sizeof(m));
-	} else if (k->size == k->stride)
+	if (k->rows == sm_mechanisms)
+		settings_mechanism(row_at(k, i), field(k, c));
+	else if (k->size == k->stride)
 		memcpy(field(k, c), row_at(k, i), k->stride);
 	else
 		*(const void **)field(k, c) = row_at(k, i);

@@ -28,16 +28,14 @@ void settings_default_sim(struct settings *s)
 {
 	*s = (struct settings){0};
 	sm_config_default(&s->sm);
-	s->sm.mechanism = settings_mechanism(&s->sm.mechanism);
+	settings_mechanism(sm_mechanism_find(s->sm.mechanism.name), &s->sm.mechanism);
 }
 
-struct sm_mechanism settings_mechanism(const struct sm_mechanism *m)
+void settings_mechanism(const struct sm_mechanism *m, struct sm_mechanism *to)
 {
-	struct sm_mechanism with = *m;
-
+	memcpy(to, m, sizeof(*to));
 	if (m->routes->update)
-		with.routes = sm_supply_find("auto");
-	return with;
+		to->routes = sm_supply_find("auto");
 }
 
 void settings_default(struct settings *s)

@@ -108,7 +108,7 @@ const struct setting *setting_find_option(const char *option);		  /* NULL: no su
 void settings_default(struct settings *s);     /* of the daemon */
 void settings_default_sim(struct settings *s); /* of a simulated manager: sm_config_default() */
 /* A mechanism with the routes that it has by default in commands: where it repairs routes of any engine, auto. */
-struct sm_mechanism settings_mechanism(const struct sm_mechanism *m);
+void settings_mechanism(const struct sm_mechanism *m, struct sm_mechanism *to);
 /* Whether the settings go together: 0, or -EINVAL with e. culprit, if not NULL, becomes the setting to
  * point at. */
 int settings_check(const struct settings *s, const struct setting **culprit, struct err *e);

@@ -62,7 +62,7 @@ static bool is_own(const struct setting *k, const struct settings *c)
 
 	if (!k->part || !m)
 		return false;
-	own.sm.mechanism = settings_mechanism(m);
+	settings_mechanism(m, &own.sm.mechanism);
 	return setting_same(k, c, &own);
 }
 

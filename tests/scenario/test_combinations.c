@@ -93,6 +93,7 @@ static void run_drawn(struct seed_run *run)
 
 	COUNT(discoveries, sm_discoveries)
 	COUNT(supplies, sm_supplies)
+	supplies--; /* auto is the last: it takes long, and stands for others */
 	COUNT(techniques, sm_techniques)
 	rng_seed(&r, run->seed, STREAM);
 	m.discovery = &sm_discoveries[rng_below(&r, discoveries)];

@@ -499,7 +499,13 @@ static unsigned with_techniques(struct sm_mechanism *m)
 /* FERa and PIRa go with every engine; of the others each goes with these, since their pairs are many and alike. */
 static bool is_common(const struct sm_supply *s)
 {
-	return !s->engine || s->engine == &rt_fera || s->engine == &rt_pira;
+	return (!s->engine && !s->choose) || s->engine == &rt_fera || s->engine == &rt_pira;
+}
+
+/* auto is for final routes, and tries many engines: it goes with repairs alone. */
+static bool is_too_much(const struct sm_mechanism *m)
+{
+	return m->provisional->choose || (m->routes->choose && !m->provisional->keep);
 }
 
 TEST(every_combination_survives_a_change)
@@ -513,7 +519,8 @@ TEST(every_combination_survives_a_change)
 				if (!strcmp(m.routes->name,
 					    "none")) /* without routes there is no subnet */
 					continue;
-				if (!is_common(m.provisional) && !is_common(m.routes))
+				if ((!is_common(m.provisional) && !is_common(m.routes)) ||
+				    is_too_much(&m))
 					continue;
 				n += with_techniques(&m);
 			}
