@@ -223,7 +223,9 @@ static void add_text(struct json *j, const struct window *w, const struct whatif
 		    w->next.netlist ? w->next.netlist : "fabric.net", x->target,
 		    (unsigned long long)lab_change_fab(x->change)->nodes[x->lab.sm_node].guid,
 		    x->lab.sm.mechanism.name);
-	if (x->lab.sm.mechanism.routes != sm_mechanism_find(x->lab.sm.mechanism.name)->routes)
+	/* Commands choose an engine where the mechanism updates routes. */
+	if (x->lab.sm.mechanism.routes->update ||
+	    x->lab.sm.mechanism.routes != sm_mechanism_find(x->lab.sm.mechanism.name)->routes)
 		strbuf_addf(&b, " --routes %s", x->lab.sm.mechanism.routes->name);
 	if (x->load)
 		strbuf_addf(&b, " --load %llu%%", (unsigned long long)x->load);

@@ -63,8 +63,8 @@ static const char *figure(struct page *p, const char *name)
 TEST(what_if_has_the_figures_of_sim_change)
 {
 	char dir[] = "/tmp/weft-same-XXXXXX", net[100];
-	char *argv[] = {"weft",	  "sim", "change", net, "--kill", "S-0002000000000006",
-			"--load", "5%",	 "--json", NULL};
+	char *argv[] = {"weft",	  "sim", "change",   net,      "--kill", "S-0002000000000006",
+			"--load", "5%",	 "--routes", "update", "--json", NULL};
 	json_t *j, *packets;
 	struct page p;
 
