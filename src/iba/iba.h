@@ -224,6 +224,9 @@ enum iba_format {
 	IBA_FMT_SPEED_EXT,
 	IBA_FMT_MTU,
 	IBA_FMT_VLS,
+	IBA_FMT_GID,
+	IBA_FMT_RATE,
+	IBA_FMT_SELECTOR,
 };
 
 struct iba_field {

@@ -4,12 +4,12 @@
  * iba_mad_print(), iba_attr_print() and iba_mad_summary(). Trusts no byte of its input and does not
  * judge whether a MAD is valid: it shows what is there.
  */
-#include "iba/iba.h"
+#include "iba/print_priv.h"
 
 /* ---- lines ---- */
 
 /* The widest field name has 22 letters. */
-static void line_start(struct strbuf *out, const char *name)
+void iba_line_start(struct strbuf *out, const char *name)
 {
 	strbuf_addf(out, "  %-22s  ", name);
 }
@@ -42,9 +42,17 @@ void iba_field_text(struct strbuf *out, const struct iba_field *f, uint64_t v)
 
 static void print_scalar(struct strbuf *out, const struct iba_field *f, uint64_t v)
 {
-	line_start(out, f->name);
+	iba_line_start(out, f->name);
 	iba_field_text(out, f, v);
 	strbuf_add(out, "\n");
+}
+
+void iba_print_number(struct strbuf *out, const char *name, enum iba_format format, unsigned width,
+		      uint64_t v)
+{
+	const struct iba_field f = {.name = name, .width = (uint16_t)width, .format = format};
+
+	print_scalar(out, &f, v);
 }
 
 /* Elements 16 a row; rows after the first are indented below it. */
@@ -52,7 +60,7 @@ static void print_array(struct strbuf *out, const struct iba_field *f, const voi
 {
 	for (unsigned i = 0; i < f->count; i++) {
 		if (i % 16 == 0)
-			line_start(out, i ? "" : f->name);
+			iba_line_start(out, i ? "" : f->name);
 		add_number(out, f, iba_field_value(f, host, i));
 		strbuf_add(out, i % 16 == 15 || i + 1u == f->count ? "\n" : " ");
 	}
@@ -70,8 +78,7 @@ static void print_fields(struct strbuf *out, const struct iba_layout *l, const v
 	}
 }
 
-/* Bytes first .. first + n of the MAD, with their place in the MAD. */
-static void print_bytes(struct strbuf *out, const uint8_t *mad, unsigned first, unsigned n)
+void iba_print_bytes(struct strbuf *out, const uint8_t *mad, unsigned first, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		if (i % 16 == 0)
@@ -94,7 +101,7 @@ static void print_node_desc(struct strbuf *out, const uint8_t *data, uint32_t mo
 
 	while (n && !data[n - 1])
 		n--;
-	line_start(out, "text");
+	iba_line_start(out, "text");
 	strbuf_add(out, "\"");
 	for (unsigned i = 0; i < n; i++) {
 		if (data[i] == '"' || data[i] == '\\')
@@ -260,7 +267,7 @@ static void print_trap(struct strbuf *out, const uint8_t *mad, const struct iba_
 	if (!l) {
 		strbuf_addf(out, "Details of %strap %u\n", n->is_generic ? "" : "vendor ",
 			    n->trap_number);
-		print_bytes(out, mad, IBA_SMP_DATA_OFF + 10, sizeof(n->details));
+		iba_print_bytes(out, mad, IBA_SMP_DATA_OFF + 10, sizeof(n->details));
 		return;
 	}
 	strbuf_addf(out, "Trap %u (%s)\n", n->trap_number, iba_trap_name(n->trap_number));
@@ -306,7 +313,7 @@ void iba_attr_print(struct strbuf *out, const uint8_t mad[IBA_MAD_SIZE])
 
 	if (!l) {
 		strbuf_addf(out, "Attribute 0x%04x\n", id);
-		print_bytes(out, mad, IBA_SMP_DATA_OFF, IBA_SMP_DATA_SIZE);
+		iba_print_bytes(out, mad, IBA_SMP_DATA_OFF, IBA_SMP_DATA_SIZE);
 		return;
 	}
 	strbuf_addf(out, "%s\n", iba_attr_name(id));
@@ -339,20 +346,20 @@ static uint16_t mad_status(const uint8_t *mad)
 
 static void print_status(struct strbuf *out, const uint8_t *mad)
 {
-	line_start(out, "status");
+	iba_line_start(out, "status");
 	strbuf_addf(out, "0x%04x (%s)\n", mad_status(mad), iba_status_name(mad_status(mad)));
 	if (!iba_smp_is_dr(mad))
 		return;
-	line_start(out, "direction");
+	iba_line_start(out, "direction");
 	strbuf_addf(out, "%u (%s)\n", iba_smp_is_return(mad),
 		    iba_smp_is_return(mad) ? "returning" : "outbound");
 }
 
 static void print_hops(struct strbuf *out, const uint8_t *mad)
 {
-	line_start(out, "hop_ptr");
+	iba_line_start(out, "hop_ptr");
 	strbuf_addf(out, "%u\n", iba_smp_hop_ptr(mad));
-	line_start(out, "hop_cnt");
+	iba_line_start(out, "hop_cnt");
 	strbuf_addf(out, "%u%s\n", iba_smp_hop_cnt(mad),
 		    iba_smp_hop_cnt(mad) > IBA_MAX_HOPS ? " (more than the 63 allowed)" : "");
 }
@@ -386,7 +393,7 @@ static void print_header(struct strbuf *out, const uint8_t *mad)
 
 static void print_path(struct strbuf *out, const char *name, const uint8_t *path, unsigned hops)
 {
-	line_start(out, name);
+	iba_line_start(out, name);
 	strbuf_add(out, hops ? "" : "(no hops)");
 	add_path(out, path, hops);
 	strbuf_add(out, "\n");
@@ -428,9 +435,11 @@ void iba_mad_print(struct strbuf *out, const uint8_t mad[IBA_MAD_SIZE])
 		iba_attr_print(out, mad);
 	} else if (mad[1] == IBA_CLASS_PERF && iba_layout_by_perf_attr(iba_smp_attr_id(mad))) {
 		print_perf(out, mad);
+	} else if (mad[1] == IBA_CLASS_SUBN_ADM) {
+		iba_sa_print(out, mad);
 	} else {
 		strbuf_add(out, "Data\n");
-		print_bytes(out, mad, IBA_SMP_HDR_OFF, IBA_MAD_SIZE - IBA_SMP_HDR_OFF);
+		iba_print_bytes(out, mad, IBA_SMP_HDR_OFF, IBA_MAD_SIZE - IBA_SMP_HDR_OFF);
 	}
 }
 
@@ -439,6 +448,10 @@ static void summarise_name(struct strbuf *out, const uint8_t *mad)
 	const char *method = iba_method_name(iba_smp_method(mad));
 	const char *attr = iba_attr_name(iba_smp_attr_id(mad));
 
+	if (mad[1] == IBA_CLASS_SUBN_ADM) {
+		iba_sa_summary(out, mad);
+		return;
+	}
 	if (!mad_is_smp(mad)) {
 		strbuf_addf(out, "class 0x%02x method 0x%02x attribute 0x%04x",
 			    iba_smp_mgmt_class(mad), iba_smp_method(mad), iba_smp_attr_id(mad));

@@ -22,7 +22,7 @@ static const char *word_find(const struct word *t, size_t n, unsigned v)
 static const struct word class_words[] = {
 	{IBA_CLASS_SUBN_LID, "SubnLidRouted"},
 	{IBA_CLASS_SUBN_DR, "SubnDirectedRoute"},
-	{0x03, "SubnAdm"},
+	{IBA_CLASS_SUBN_ADM, "SubnAdm"},
 	{IBA_CLASS_PERF, "Perf"},
 	{0x05, "BoardMgt"},
 	{0x06, "DevMgt"},
@@ -104,6 +104,22 @@ static const struct word vls_words[] = {
 	{1, "VL0"}, {2, "VL0-1"}, {3, "VL0-3"}, {4, "VL0-7"}, {5, "VL0-14"},
 };
 
+/* Of a path: bit/s of all lanes together. */
+static const struct word rate_words[] = {
+	{2, "2.5 Gb/s"},  {3, "10 Gb/s"},   {4, "30 Gb/s"},   {5, "5 Gb/s"},	{6, "20 Gb/s"},
+	{7, "40 Gb/s"},	  {8, "60 Gb/s"},   {9, "80 Gb/s"},   {10, "120 Gb/s"}, {11, "14 Gb/s"},
+	{12, "56 Gb/s"},  {13, "112 Gb/s"}, {14, "168 Gb/s"}, {15, "25 Gb/s"},	{16, "100 Gb/s"},
+	{17, "200 Gb/s"}, {18, "300 Gb/s"}, {19, "28 Gb/s"},  {20, "50 Gb/s"},	{21, "400 Gb/s"},
+	{22, "600 Gb/s"}, {23, "800 Gb/s"},
+};
+
+static const struct word selector_words[] = {
+	{0, "greater than"},
+	{1, "less than"},
+	{2, "exactly"},
+	{3, "the best"},
+};
+
 /* Common status without D and the class-specific byte (13.4.7). */
 static const struct word status_words[] = {
 	{IBA_STATUS_OK, "ok"},
@@ -164,6 +180,7 @@ const char *iba_format_word(enum iba_format f, uint64_t v)
 	case IBA_FMT_HEX:
 	case IBA_FMT_GUID:
 	case IBA_FMT_TEXT:
+	case IBA_FMT_GID:
 		return NULL;
 	case IBA_FMT_CLASS:
 		return iba_class_name(u);
@@ -191,6 +208,10 @@ const char *iba_format_word(enum iba_format f, uint64_t v)
 		return WORD(mtu_words, u);
 	case IBA_FMT_VLS:
 		return WORD(vls_words, u);
+	case IBA_FMT_RATE:
+		return WORD(rate_words, u);
+	case IBA_FMT_SELECTOR:
+		return WORD(selector_words, u);
 	}
 	return NULL;
 }

@@ -309,14 +309,14 @@ TEST(prints_unknown_attributes_as_bytes)
 
 	/* Another class's attribute 0x15 is no PortInfo, and its method 1 no SubnGet. */
 	iba_smp_init(mad, IBA_CLASS_SUBN_LID, IBA_GET, IBA_ATTR_PORT_INFO, 0);
-	iba_smp_set_mgmt_class(mad, 0x03);
+	iba_smp_set_mgmt_class(mad, 0x05);
 	iba_mad_summary(&b, mad);
-	assert_string_equal(b.s, "class 0x03 method 0x01 attribute 0x0015 mod 0 tid 0x0");
+	assert_string_equal(b.s, "class 0x05 method 0x01 attribute 0x0015 mod 0 tid 0x0");
 	strbuf_free(&b);
 	iba_mad_print(&b, mad);
 	assert_null(strstr(b.s, "PortInfo"));
 	assert_null(strstr(b.s, "SubnGet"));
-	assert_non_null(strstr(b.s, "  mgmt_class              0x03 (SubnAdm)\n"));
+	assert_non_null(strstr(b.s, "  mgmt_class              0x05 (BoardMgt)\n"));
 	assert_non_null(strstr(b.s, "Data\n  0018: 00 00 "));
 	strbuf_free(&b);
 	free(mad);
