@@ -8,6 +8,9 @@
 #include "lab/scan_priv.h"
 #include "sim/plane/sim_plane.h"
 
+/* Of a port, in table entries: a scan looks at all of them several times. */
+enum { PORT_COST = 8 };
+
 struct lab_scan *lab_scan_new(const struct lab *l)
 {
 	struct lab_scan *s = mem_zalloc(sizeof(*s));
@@ -58,6 +61,16 @@ void lab_scan_free(struct lab_scan *s)
 void lab_scan_machines(struct lab_scan *s)
 {
 	s->machines = true;
+}
+
+void lab_scan_connectivity(struct lab_scan *s, uint64_t pairs)
+{
+	s->most_pairs = pairs;
+}
+
+uint64_t lab_scan_cost(const struct lab_scan *s)
+{
+	return s->cost + s->steps;
 }
 
 uint64_t lab_scan_steps(const struct lab_scan *s)
@@ -137,6 +150,17 @@ static uint64_t physical_pairs(struct lab_scan *s)
 	for (size_t h = 0; h < s->hosts.n; h++)
 		if (is_there(s, s->hosts.at[h]))
 			pairs += 2ull * s->count[part_of(s, s->hosts.at[h])]++;
+	return pairs;
+}
+
+/* The same to those hosts that are destinations of this scan. */
+static uint64_t sampled_pairs(struct lab_scan *s)
+{
+	uint64_t pairs = 0;
+
+	for (size_t h = 0; h < s->senders.n; h += scan_stride(s))
+		if (is_there(s, s->senders.at[h]))
+			pairs += s->count[part_of(s, s->senders.at[h])] - 1;
 	return pairs;
 }
 
@@ -384,8 +408,9 @@ static uint32_t find_waiting(struct lab_scan *s)
 
 static void links_scan(struct lab_scan *s, struct lab_levels *v)
 {
-	for (size_t h = 0; h < s->senders.n; h++)
-		v->connected += reach_one(s, s->senders.at[h]);
+	v->connected = scan_connected(s, reach_one);
+	if (s->most_pairs)
+		return;
 	v->cyclic = find_cycles(s);
 	if (!v->cyclic)
 		v->waiting = find_waiting(s);
@@ -409,7 +434,10 @@ void lab_scan_run(struct lab_scan *s, struct lab_levels *v)
 	for (size_t h = 0; h < s->hosts.n; h++)
 		if (!is_empty(s, s->hosts.at[h]))
 			vec_push(&s->senders, s->hosts.at[h]);
+	if (scan_stride(s) > 1)
+		v->pairs = sampled_pairs(s);
 	v->links = count_channels(s);
+	s->cost += PORT_COST * (uint64_t)f->nports;
 	if (s->lab->sls)
 		lane_scan_run(s, v);
 	else

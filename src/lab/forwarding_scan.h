@@ -33,9 +33,14 @@ void lab_scan_free(struct lab_scan *s);
 void lab_scan_run(struct lab_scan *s, struct lab_levels *v);
 /* From now on VFs on which no machine runs do not count as hosts. */
 void lab_scan_machines(struct lab_scan *s);
+/* From now on scans measure connectivity only, and at most about so many pairs of it: in a larger fabric from all hosts to
+ * every n-th one. The fields about cycles stay 0. */
+void lab_scan_connectivity(struct lab_scan *s, uint64_t pairs);
 /* A cycle that the last scan found, as output ports in order; 0: none. The caller frees *ring. */
 size_t lab_scan_cycle(struct lab_scan *s, port_id **ring);
 uint64_t
 lab_scan_steps(const struct lab_scan *s); /* table entries read so far: the cost of scanning */
+/* The same with ports and pairs that were looked at without reading an entry. */
+uint64_t lab_scan_cost(const struct lab_scan *s);
 
 #endif

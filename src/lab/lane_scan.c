@@ -198,8 +198,9 @@ static uint32_t find_waiting(struct lab_scan *s)
 void lane_scan_run(struct lab_scan *s, struct lab_levels *v)
 {
 	graph_clear(&lanes_of(s)->graph);
-	for (size_t h = 0; h < s->senders.n; h++)
-		v->connected += reach_one(s, s->senders.at[h]);
+	v->connected = scan_connected(s, reach_one);
+	if (s->most_pairs)
+		return;
 	v->cyclic = cyclic_links(s);
 	if (!v->cyclic)
 		v->waiting = find_waiting(s);

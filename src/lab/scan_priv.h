@@ -29,9 +29,34 @@ struct lab_scan {
 	uint64_t nbuffered;   /* packets in buffers */
 	bool machines;	      /* VFs without one are no hosts */
 	VEC(port_id) senders; /* hosts, without such VFs */
-	uint64_t steps;
+	uint64_t most_pairs;  /* 0: all, and cycles are searched */
+	uint64_t steps, cost;
 	struct lane_scan *lanes; /* NULL: not used yet */
 };
+
+/* Every n-th host is a destination. */
+static inline size_t scan_stride(const struct lab_scan *s)
+{
+	uint64_t pairs = (uint64_t)s->senders.n * s->senders.n;
+
+	return s->most_pairs && pairs > s->most_pairs
+		       ? (size_t)((pairs + s->most_pairs - 1) / s->most_pairs)
+		       : 1;
+}
+
+/* Pairs with a route to one destination after another. */
+static inline uint64_t scan_connected(struct lab_scan *s,
+				      uint64_t (*reach_one)(struct lab_scan *, port_id))
+{
+	size_t stride = scan_stride(s);
+	uint64_t sum = 0;
+
+	for (size_t h = 0; h < s->senders.n; h += stride) {
+		s->cost += sim_port_info(s->lab->sim, s->senders.at[h])->lid ? s->senders.n / 2 : 1;
+		sum += reach_one(s, s->senders.at[h]);
+	}
+	return sum;
+}
 
 /* Connectivity and cycles of (link, VL) channels, with the service levels that hosts have. */
 void lane_scan_run(struct lab_scan *s, struct lab_levels *v);

@@ -126,6 +126,33 @@ TEST(port_states_and_power_change_connectivity)
 	close_bench(&b);
 }
 
+/* Of 16 pairs, a host and itself included, at most 8: destinations are the hosts 0 and 2. */
+TEST(a_sample_of_pairs_gives_connectivity)
+{
+	struct lab_levels v;
+	struct lab_scan *s;
+	struct bench b;
+
+	open_ring(&b, 0);
+	clockwise(&b.w, 4, 1);
+	s = lab_scan_new(b.lab);
+	lab_scan_connectivity(s, 8);
+	lab_scan_run(s, &v);
+	assert_int_equal(v.pairs, 6);
+	assert_int_equal(v.connected, 6);
+	assert_int_equal(v.cyclic, 0); /* not searched */
+	turn_off(&b.w, 0, 2, 1);
+	lab_scan_run(s, &v);
+	assert_int_equal(v.pairs, 6);
+	assert_int_equal(v.connected, 5); /* not from 3 to 2 */
+	sim_node_power(b.w.sim, 1, false);
+	lab_scan_run(s, &v);
+	assert_int_equal(v.pairs, 4);
+	assert_true(lab_scan_cost(s) > lab_scan_steps(s));
+	lab_scan_free(s);
+	close_bench(&b);
+}
+
 /* No linear table at all: random entries for the next hosts, the default port for the rest. */
 TEST(random_forwarding_tables_are_followed)
 {
@@ -301,6 +328,7 @@ int main(void)
 		cmocka_unit_test(port_states_and_power_change_connectivity),
 		cmocka_unit_test(random_forwarding_tables_are_followed),
 		cmocka_unit_test(packets_in_buffers_are_dependencies),
+		cmocka_unit_test(a_sample_of_pairs_gives_connectivity),
 		cmocka_unit_test(every_change_is_scanned),
 		cmocka_unit_test(deadlocked_packets_are_found),
 		cmocka_unit_test(levels_while_a_manager_works),
