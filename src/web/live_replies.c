@@ -182,6 +182,8 @@ void live_reply_route(struct live *l, struct json *j, const json_t *answer)
 	}
 	json_close(j);
 	json_u64(j, "lid", number_of(answer, "lid"));
+	if (json_is_integer(json_object_get(answer, "sl")))
+		json_u64(j, "sl", number_of(answer, "sl"));
 	json_str(j, "ends",
 		 json_is_true(json_object_get(answer, "reached")) ? "reached"
 								  : text_of(answer, "why"));

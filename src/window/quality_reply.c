@@ -25,6 +25,7 @@ static void add_pattern(struct json *j, enum rt_pattern p, const struct rt_share
 	json_open(j, NULL, '{');
 	json_str(j, "pattern", rt_pattern_names[p]);
 	json_u64(j, "flows", s->flows);
+	json_u64(j, "drawn", s->patterns);
 	json_u64(j, "no_path", s->no_path);
 	add_share(j, "mean", rt_shares_mean(s));
 	add_share(j, "p5", (uint64_t)rt_shares_percentile(s, 50) * (RT_SHARE_ONE / 1000));

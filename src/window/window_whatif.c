@@ -9,14 +9,19 @@
 #include "lab/load.h"
 #include "window/window_priv.h"
 
-enum { LOAD = 10 }; /* per cent of a host's link */
+/* Per cent of a host's link, if the command does not say; in large fabrics less, so that an answer comes soon: about so many
+ * packets in the time that a change takes, and none above so many hosts. */
+enum { LOAD = 10, PACKETS = 400000, HOSTS = 512 };
+#define CHANGE_TIME (400 * PS_PER_US) /* for each switch */
 
 struct whatif {
 	struct fab *before, *after;
 	struct lab_change *change;
 	struct lab_config lab;
 	struct traffic_config traffic;
-	uint64_t load;	 /* per cent; 0: no traffic */
+	uint64_t load;	 /* per cent; 0: no traffic, unless there is a rate */
+	uint64_t rate;	 /* packets per second of each host instead; 0: as load says */
+	bool large;	 /* too many hosts for packets within seconds */
 	char target[64]; /* as options of weft sim change name it */
 };
 
@@ -71,6 +76,52 @@ static int make_change(struct window *w, json_t *args, struct whatif *x, struct 
 
 /* ---- the experiment ---- */
 
+static uint64_t count_senders(const struct fab *f)
+{
+	uint64_t n = 0;
+
+	for (node_id i = 0; i < f->nnodes; i++)
+		n += !fab_is_switch(f, i);
+	return n;
+}
+
+/* Per second of each host. */
+static uint64_t bounded_rate(const struct whatif *x)
+{
+	uint64_t hosts = MAX(count_senders(x->before), 1u);
+	uint64_t ms = MAX(x->before->nswitches * CHANGE_TIME / PS_PER_MS, 1u);
+
+	return MAX(PACKETS * 1000ull / ms / hosts, 1u);
+}
+
+static int make_traffic(json_t *args, struct whatif *x, struct err *e)
+{
+	bool given = window_arg_has(args, "load");
+	uint64_t bps = lab_host_bps(x->before);
+
+	x->load = LOAD;
+	if (given && window_arg_u64(args, "load", 100, &x->load, e))
+		return -EINVAL;
+	if (!bps || !x->load) {
+		x->load = 0;
+		return 0;
+	}
+	if (!given && count_senders(x->before) > HOSTS) {
+		x->large = true;
+		x->load = 0;
+		return 0;
+	}
+	lab_load_network(&x->lab.sim);
+	lab_load_traffic(&x->traffic, x->lab.sim.seed);
+	x->traffic.interval_ps =
+		lab_load_share_interval(bps, x->traffic.payload, prob_q32((double)x->load / 100));
+	if (given || x->traffic.interval_ps >= lab_load_interval(bounded_rate(x)))
+		return 0;
+	x->rate = bounded_rate(x);
+	x->traffic.interval_ps = lab_load_interval(x->rate);
+	return 0;
+}
+
 /* One manager: the first of the setup. */
 static int make_lab(struct window *w, json_t *args, struct whatif *x, struct err *e)
 {
@@ -85,18 +136,7 @@ static int make_lab(struct window *w, json_t *args, struct whatif *x, struct err
 	}
 	if (x->lab.sm_node == FAB_NONE || !lab_change_has(x->change, x->lab.sm_node))
 		return err_set(e, -EINVAL, "the manager's node would fail: expected another one");
-	x->load = LOAD;
-	if (window_arg_has(args, "load") && window_arg_u64(args, "load", 100, &x->load, e))
-		return -EINVAL;
-	if (!lab_host_bps(x->before))
-		x->load = 0;
-	if (!x->load)
-		return 0;
-	lab_load_network(&x->lab.sim);
-	lab_load_traffic(&x->traffic, x->lab.sim.seed);
-	x->traffic.interval_ps = lab_load_share_interval(
-		lab_host_bps(x->before), x->traffic.payload, prob_q32((double)x->load / 100));
-	return 0;
+	return make_traffic(args, x, e);
 }
 
 static int run(struct whatif *x, struct lab_change_result *r, struct err *e)
@@ -173,10 +213,15 @@ static void figure_us(struct json *j, const char *name, time_ps t)
 	json_pair(j, name, text);
 }
 
-static void add_packets(struct json *j, const struct lab_change_result *r)
+static void add_packets(struct json *j, const struct whatif *x, const struct lab_change_result *r)
 {
 	char name[100];
 
+	if (x->rate)
+		snprintf(name, sizeof(name), "%llu packets/s", (unsigned long long)x->rate);
+	else
+		snprintf(name, sizeof(name), "%llu %%", (unsigned long long)x->load);
+	json_pair(j, "load of each host", name);
 	json_pair_u64(j, "packets sent", r->sent);
 	json_pair_u64(j, "packets lost", r->lost);
 	json_pair_u64(j, "packets lost to hosts that are gone", r->futile);
@@ -210,7 +255,7 @@ static void add_figures(struct json *j, const struct whatif *x, const struct lab
 	json_pair_u64(j, "SMPs", smps);
 	json_pair_u64(j, "table entries changed", r->entries_changed);
 	if (x->load)
-		add_packets(j, r);
+		add_packets(j, x, r);
 	json_close(j);
 }
 
@@ -227,8 +272,15 @@ static void add_text(struct json *j, const struct window *w, const struct whatif
 	if (x->lab.sm.mechanism.routes->update ||
 	    x->lab.sm.mechanism.routes != sm_mechanism_find(x->lab.sm.mechanism.name)->routes)
 		strbuf_addf(&b, " --routes %s", x->lab.sm.mechanism.routes->name);
-	if (x->load)
+	if (x->rate)
+		strbuf_addf(&b, " --rate %llu", (unsigned long long)x->rate);
+	else if (x->load)
 		strbuf_addf(&b, " --load %llu%%", (unsigned long long)x->load);
+	if (x->large)
+		strbuf_addf(
+			&b,
+			"\n\nWithout data packets: they take minutes with more than %d hosts. With them, add: --rate %llu",
+			HOSTS, (unsigned long long)bounded_rate(x));
 	json_str(j, "text", b.s);
 	strbuf_free(&b);
 }

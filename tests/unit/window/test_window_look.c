@@ -147,6 +147,25 @@ TEST(a_failure_has_a_price)
 	page_close(&p);
 }
 
+/* A large fabric gets fewer packets, and a very large one none, so that an answer comes soon; the command says it. */
+TEST(a_price_comes_soon)
+{
+	struct page p;
+	json_t *x;
+
+	page_open(&p);
+	ask(&p, "{'cmd':'generate','words':'mtree 16 2'}");
+	ask(&p, "{'cmd':'whatif','kill':'root1'}");
+	x = member(&p, "figures");
+	assert_non_null(strstr(field(x, "load of each host"), "packets/s"));
+	assert_in_range(atoi(field(x, "packets sent")), 1000, 800000);
+	assert_non_null(strstr(text_of(&p, "text"), " --rate "));
+	ask(&p, "{'cmd':'generate','words':'clos 2 60 9'}");
+	ask(&p, "{'cmd':'whatif','kill':'S-0002000000000001'}");
+	assert_non_null(strstr(text_of(&p, "text"), "add: --rate "));
+	page_close(&p);
+}
+
 static double real(json_t *o, const char *key)
 {
 	return json_number_value(json_object_get(o, key));
@@ -244,6 +263,7 @@ int main(void)
 		cmocka_unit_test(a_route_leads_from_host_to_host),
 		cmocka_unit_test(loads_count_routes),
 		cmocka_unit_test(a_failure_has_a_price),
+		cmocka_unit_test(a_price_comes_soon),
 		cmocka_unit_test(the_quality_of_routes),
 		cmocka_unit_test(what_a_netlist_gives_is_shown),
 		cmocka_unit_test(what_cannot_be_looked_at),

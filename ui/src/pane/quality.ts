@@ -10,6 +10,7 @@ import type { PaneParts } from './registry.ts';
 interface Pattern {
 	pattern: string;
 	flows: number;
+	drawn?: number;
 	no_path: number;
 	mean: number;
 	p5: number;
@@ -126,14 +127,15 @@ export class Quality implements Tab {
 		const { app } = this.p, live = app.live.status, engine = String(r.engine ?? live?.['engine'] ?? '–'), mechanism = r.mechanism ?? String(live?.['mechanism'] ?? '');
 		const why = r.instead ? `fera, because ${engine} cannot route this fabric` : engine === 'fera' && mechanism === 'weft' ? 'fera, which the mechanism updates after changes' : engine;
 		return kv([['Engine', why], ['Asked for by', r.manager === undefined ? `mechanism ${mechanism}` : `SM ${r.manager}, mechanism ${mechanism}`],
+			...(app.isLive && live?.['routes_computed'] ? [['Computed', `${countText(Number(live['routes_computed']))} times, ${Number(live['compute_s'] ?? 0).toFixed(3)} s in all`] as [string, string]] : []),
 			...(r.lanes ? [['Virtual lanes', String(r.lanes)] as [string, string]] : []),
 			['Hosts', countText(r.hosts) + (r.without_lid ? `, and ${countText(r.without_lid)} without LID` : '')], ['Links of switches', countText(r.links)],
 			...(r.hops ? [['Links of a path', `${r.hops.mean} mean, ${r.hops.max} most`] as [string, string]] : [])]);
 	}
 
 	private patterns(r: Measured): HTMLElement {
-		return h('section', {}, h('h3', {}, 'Share of a link that flows get'), h('table', {}, h('thead', {}, h('tr', {}, ['Pattern', 'Mean', 'Lowest 5 %', 'Worst'].map((t) => h('th', {}, t)))),
-			h('tbody', {}, r.patterns.map((x) => h('tr', { title: `${TITLE[x.pattern]?.[1] ?? x.pattern}: ${countText(x.flows)} flows, at most ${countText(x.busiest)} over a link` },
+		return h('section', {}, h('h3', {}, `Share of a link that flows get${r.patterns[0]?.drawn ? ` (${countText(r.patterns[0].drawn)} patterns drawn)` : ''}`), h('table', {}, h('thead', {}, h('tr', {}, ['Pattern', 'Mean', 'Lowest 5 %', 'Worst'].map((t) => h('th', {}, t)))),
+			h('tbody', {}, r.patterns.map((x) => h('tr', { title: `${TITLE[x.pattern]?.[1] ?? x.pattern}: ${countText(x.flows)} flows of ${countText(x.drawn ?? 1)} patterns, at most ${countText(x.busiest)} over a link` },
 				h('td', {}, TITLE[x.pattern]?.[0] ?? x.pattern), h('td', { class: 'num' }, percent(x.mean)), h('td', { class: 'num' }, percent(x.p5)), h('td', { class: x.no_path ? 'num bad' : 'num' }, x.no_path ? `${countText(x.no_path)} no path` : percent(x.worst)))))));
 	}
 

@@ -127,7 +127,7 @@ export class Routes implements Tab {
 		const clear = h('button', { type: 'button', class: 'line', onclick: () => this.clear() }, 'Clear');
 		if (r.kind === 'route')
 			return h('section', {}, h('h2', {}, `${f.f.name[r.from]} → ${f.f.name[r.to]}`),
-				h('p', { class: r.ends === 'reached' ? 'dim' : 'bad' }, r.ends === 'reached' ? `${Math.max(0, r.hops.length - 1)} links · ${this.app.isLive ? `LID ${String(r.lid ?? '–')}` : `SL ${String(r.sl ?? '–')} · VL ${String(r.vls ?? '–')}`}` : r.ends),
+				h('p', { class: r.ends === 'reached' ? 'dim' : 'bad' }, r.ends === 'reached' ? `${Math.max(0, r.hops.length - 1)} links · ${`LID ${String(r.lid ?? '–')} · SL ${String(r.sl ?? '–')}${r.vls === undefined ? '' : ` · VL ${String(r.vls)}`}`}` : r.ends),
 				h('table', {}, h('thead', {}, h('tr', {}, ['In', 'Node', 'Out'].map((t) => h('th', {}, t)))),
 					h('tbody', {}, r.hops.map((x) => h('tr', {}, h('td', { class: 'num' }, x.in || ''), h('td', {}, this.inspect.ref(x.node)), h('td', { class: 'num' }, x.out || ''))))), h('div', { class: 'chips' }, clear));
 		if (r.kind === 'tree')

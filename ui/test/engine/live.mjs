@@ -42,6 +42,12 @@ test(async () => {
 	await w.until('it cannot be broken from here', () => /twin|Space/.test(document.getElementById('toast').textContent));
 	same('nothing was changed', await w.get(() => weft.app.lastState.node[weft.app.node] & 1), 1);
 
+	await w.find('host 1');
+	await w.keys('r');
+	await w.find('host 6');
+	await w.keys('r');
+	await w.until('a route with its service level', paneHas, 'SL 0', 'host 6');
+	await w.find('leaf1');
 	await w.keys('t');
 	await w.until('the tree of a destination', () => weft.app.overlay?.title === 'tree' && weft.app.overlay.links.size === 5);
 	await w.keys('o');
