@@ -198,6 +198,8 @@ static void recipe_try(struct balanced *b, const struct rt_opts *o, unsigned mos
 
 	all_route(b, r);
 	x.merit = merit(b->g.f, b->t, o);
+	if (best->lanes && best->lanes <= most && x.merit <= best->merit)
+		return; /* whatever lanes it needs, which take longest to find */
 	x.lanes = layers_assign(&b->g, b->t, 0);
 	if (is_better(&x, best, most))
 		*best = x;

@@ -15,7 +15,7 @@
 #include "route/refine_priv.h"
 
 enum {
-	MOST_WORK = 300000000, /* links looked at */
+	MOST_WORK = 200000000, /* links looked at */
 	PATTERNS = 64,
 };
 
