@@ -8,6 +8,9 @@
  * paths the one by the lowest port is taken. A coarse grain makes neighbouring destinations choose alike: then paths turn at
  * fewer places, need fewer lanes, and meet each other less often. Which grain is best depends on the fabric, so a few are
  * tried and measured. The best one is then refined entry by entry (refine.h), still with shortest paths.
+ *
+ * With LMC above 0, a LID takes as few links of the other LIDs of its port as shortest paths allow; loads decide among
+ * what is left. Such tables are not refined.
  */
 #include "route/layers.h"
 #include "route/node_groups.h"
@@ -20,6 +23,7 @@ enum {
 	TRIAL_PATTERNS = 64,
 	REFINE_ROUNDS = 3,
 	REFINE_EVEN = 2000,
+	OTHER_WAY = 40, /* a link of another LID of the port costs more than any load: 2^40 */
 };
 
 /* How routes are chosen. */
@@ -44,6 +48,8 @@ struct balanced {
 	uint64_t *cost;	 /* by switch */
 	uint32_t *taken; /* by switch: the arc by which it leaves */
 	uint64_t *flow;	 /* by switch: routes that pass it */
+	uint8_t *
+		used; /* by arc: other LIDs of the port that take it; NULL: no port has several LIDs */
 };
 
 static void ways_find(struct balanced *b, uint32_t to)
@@ -63,16 +69,22 @@ static void ways_find(struct balanced *b, uint32_t to)
 	b->way_first[b->reached] = n;
 }
 
+static uint64_t arc_cost(const struct balanced *b, uint32_t a)
+{
+	return b->weight[a] + b->cost[b->g.arc[a].to] +
+	       (b->used ? (uint64_t)b->used[a] << OTHER_WAY : 0);
+}
+
 /* The least loaded way of the switch at this place; of parallel links the least loaded. */
 static void way_take(struct balanced *b, uint32_t i)
 {
 	const struct graph_arc *arc = b->g.arc;
 	uint32_t best = b->way[b->way_first[i]];
-	uint64_t cost = b->weight[best] + b->cost[arc[best].to];
+	uint64_t cost = arc_cost(b, best);
 
 	for (uint32_t k = b->way_first[i] + 1; k < b->way_first[i + 1]; k++) {
 		uint32_t a = b->way[k];
-		uint64_t c = b->weight[a] + b->cost[arc[a].to];
+		uint64_t c = arc_cost(b, a);
 
 		if (c < cost ||
 		    (c == cost && arc[a].to == arc[best].to && b->load[a] < b->load[best])) {
@@ -112,12 +124,34 @@ static void lid_forget(struct balanced *b, const struct graph_dest *d)
 	routes_count(b, false);
 }
 
+/* Links of the other LIDs of this port, as far as they have routes. */
+static void others_mark(struct balanced *b, uint32_t to, const struct graph_dest *d, bool again)
+{
+	const struct fab *f = b->g.f;
+	const struct fab_port *host =
+		&f->ports[f->ports[fab_port_id(f, f->switches[to], d->port)].peer];
+
+	memset(b->used, 0, b->g.narcs + 1);
+	if (d->lid < host->lid || d->lid >= host->lid + (1u << host->lmc))
+		return; /* of a virtual function */
+	for (uint32_t k = 0; k < 1u << host->lmc; k++) {
+		uint32_t lid = host->lid + k;
+
+		if (lid == d->lid || (lid > d->lid && !again))
+			continue;
+		for (uint32_t i = 1; i < b->reached; i++)
+			b->used[graph_arc(&b->g, b->order[i], rt_row(b->t, b->order[i])[lid])]++;
+	}
+}
+
 /* Hardly a packet goes to a switch: such routes do not count. */
 static void lid_route(struct balanced *b, uint32_t to, const struct graph_dest *d, bool again)
 {
 	group_take(b, b->group[d->lid]);
 	if (again && d->port)
 		lid_forget(b, d);
+	if (b->used && d->port)
+		others_mark(b, to, d, again);
 	b->cost[to] = 0;
 	for (uint32_t i = 1; i < b->reached; i++)
 		way_take(b, i);
@@ -230,6 +264,14 @@ static struct recipe recipe_choose(struct balanced *b, const struct rt_opts *o, 
 
 /* ---- the engine ---- */
 
+static bool has_lmc(const struct fab *f)
+{
+	for (port_id p = 0; p < f->nports; p++)
+		if (f->ports[p].lid && f->ports[p].lmc)
+			return true;
+	return false;
+}
+
 static void balanced_init(struct balanced *b, const struct fab *f, const struct rt_opts *o,
 			  struct rt_tables *t)
 {
@@ -248,6 +290,7 @@ static void balanced_init(struct balanced *b, const struct fab *f, const struct 
 	b->cost = mem_array(n, sizeof(*b->cost));
 	b->taken = mem_array(n, sizeof(*b->taken));
 	b->flow = mem_array(n, sizeof(*b->flow));
+	b->used = has_lmc(f) ? mem_zarray(b->g.narcs + 1, sizeof(*b->used)) : NULL;
 }
 
 static void balanced_free(struct balanced *b)
@@ -263,6 +306,7 @@ static void balanced_free(struct balanced *b)
 	free(b->cost);
 	free(b->taken);
 	free(b->flow);
+	free(b->used);
 }
 
 /* Shifts of all hosts are refined, so not where there are groups, and where they need no more lanes than there may be; false: the tables are as before. */
@@ -271,7 +315,7 @@ static bool refined(struct balanced *b, const struct rt_opts *o, unsigned most)
 	struct refine_opts how = {
 		.rounds = REFINE_ROUNDS, .even = REFINE_EVEN, .threads = o->threads};
 
-	return !o->group && is_small(b) && refine_with_layers(&b->g, b->t, &how, most);
+	return !o->group && !b->used && is_small(b) && refine_with_layers(&b->g, b->t, &how, most);
 }
 
 static int lanes_refuse(unsigned need, unsigned most, struct err *e)

@@ -207,6 +207,67 @@ TEST(fabrics_without_switches_or_links_do_no_harm)
 	fab_free(f);
 }
 
+/* Links that the routes from switch s to two LIDs of one host share; one: a single way leads there. */
+static unsigned shared(const struct fab *f, const struct rt_tables *t, uint32_t s, uint32_t to,
+		       uint16_t a, uint16_t b)
+{
+	unsigned n = 0;
+
+	for (uint32_t x = s; x != to; x = world_peer(f, x, rt_row(t, x)[a]))
+		for (uint32_t y = s; y != to; y = world_peer(f, y, rt_row(t, y)[b]))
+			n += x == y && rt_row(t, x)[a] == rt_row(t, y)[b];
+	return n;
+}
+
+struct pairs {
+	unsigned all, share, same; /* same: all links are */
+};
+
+static struct pairs pairs_count(const struct fab *f, const struct rt_tables *t)
+{
+	struct pairs n = {0};
+
+	for (port_id p = 0; p < f->nports; p++) {
+		const struct fab_port *x = &f->ports[p];
+		uint32_t to = fab_is_switch(f, x->node) || !x->lid
+				      ? FAB_NONE
+				      : f->switch_index[f->ports[x->peer].node];
+
+		for (uint32_t s = 0; to != FAB_NONE && s < f->nswitches; s++) {
+			unsigned k;
+
+			if (s == to || !has_hosts(f, s))
+				continue;
+			k = shared(f, t, s, to, x->lid, (uint16_t)(x->lid + 1));
+			n.all++;
+			n.share += k > 0;
+			n.same += k == hops(f, t, s, to, x->lid);
+		}
+	}
+	return n;
+}
+
+/* LMC 1: in a tree the two LIDs of a host share no link; in a torus those of switches in one row or column alone. */
+TEST(lids_of_a_host_take_different_ways)
+{
+	const struct fab_gen gens[] = {{.kind = "mtree", .dims = {8, 3}, .ndims = 2},
+				       {.kind = "torus", .dims = {5, 5}, .ndims = 2, .hosts = 1}};
+
+	for (size_t i = 0; i < ARRAY_LEN(gens); i++) {
+		struct err e;
+		struct fab *f = world_lids(fab_generate(&gens[i], &e), 1);
+		struct rt_tables *t = balanced(f, 8, 1);
+		struct pairs n = pairs_count(f, t);
+
+		assert_int_equal(n.all, i ? 25 * 24 : 128 * 31);
+		assert_int_equal(n.same, i ? 25 * 8 : 0);
+		if (!i)
+			assert_int_equal(n.share, 0);
+		rt_tables_free(t);
+		fab_free(f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +276,7 @@ int main(void)
 		cmocka_unit_test(irregular_and_odd_fabrics_are_free_of_deadlock),
 		cmocka_unit_test(damaged_trees_are_free_of_deadlock),
 		cmocka_unit_test(loads_are_even),
+		cmocka_unit_test(lids_of_a_host_take_different_ways),
 		cmocka_unit_test(lanes_that_do_not_suffice_are_refused),
 		cmocka_unit_test(fabrics_without_switches_or_links_do_no_harm),
 	};
