@@ -31,7 +31,8 @@ static void free_task(void *p)
 	struct sm_task *j = p;
 
 	fab_free(j->fab);
-	rt_tables_free(j->old);
+	if (j->old != j->before.t)
+		rt_tables_free(j->old);
 	free(j->old_rank);
 	vec_free(&j->off);
 	free(j);

@@ -27,6 +27,10 @@ static bool as_before(const struct sm *sm)
 		node_id n = fab_node_by_guid(g, f->nodes[f->switches[s]].guid);
 		uint32_t row = sm->topo.nodes.at[sm->topo.node_of[f->switches[s]]].row;
 
+		if (n != FAB_NONE &&
+		    sm_row_holds(sm, row, rt_row(sm->routes.prev_tables, g->switch_index[n]),
+				 sm->routes.prev_tables->stride))
+			continue;
 		for (uint32_t b = 0; b < sm->routes.prev_tables->stride / IBA_LFT_BLOCK; b++) {
 			const uint8_t *has = sm_row_block(sm, row, b);
 
@@ -59,18 +63,38 @@ static void tell_lanes(const struct sm *sm, struct sm_compute *c, struct rt_tabl
 	old->lanes->nvls = MAX(rt_lanes_highest(old) + 1, sm->routes.sls.nvls);
 }
 
+static bool any_random_table(const struct sm *sm)
+{
+	for (uint32_t sw = 0; sw < sm->topo.fab->nswitches; sw++)
+		if (sm_rft_of(sm, sw))
+			return true;
+	return false;
+}
+
+/* Whether the last tables can stand for what the switches hold, which is the same: no copy of them is needed. */
+static bool as_they_are(const struct sm *sm)
+{
+	const struct rt_tables *t = sm->routes.prev_tables;
+
+	return sm->core.phase == SM_COMPUTE && t->nswitches == sm->topo.fab->nswitches &&
+	       t->top_lid == fab_top_lid(sm->topo.fab) && !t->dflt && !t->lanes &&
+	       !sm_lanes_wanted(sm) && !sm->routes.sls.nrows && !any_random_table(sm);
+}
+
 /* What the switches hold, for the request. */
 static void tell_old(struct sm *sm, struct sm_compute *c)
 {
 	const struct fab *f = sm->topo.fab;
 	struct sm_task *j = mem_zalloc(sizeof(*j));
+	bool before = as_before(sm), same = before && as_they_are(sm);
 	bool more; /* the switches hold more than the last tables say */
 
 	sm_retire_task(sm, sm->routes.task);
 	sm->routes.task = j;
-	j->old = sm_rows_tables(sm);
-	more = sm_rft_overlay(sm, j->old);
-	tell_lanes(sm, c, j->old);
+	j->old = same ? sm->routes.prev_tables : sm_rows_tables(sm);
+	more = !same && sm_rft_overlay(sm, j->old);
+	if (!same)
+		tell_lanes(sm, c, j->old);
 	j->old_rank = mem_array(f->nswitches, sizeof(*j->old_rank));
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		j->old_rank[s] =
@@ -80,7 +104,7 @@ static void tell_old(struct sm *sm, struct sm_compute *c)
 	c->old_rank = j->old_rank;
 	j->before = (struct rt_before){sm->routes.prev_fab, sm->routes.prev_rank,
 				       sm->routes.prev_tables};
-	c->before = !more && as_before(sm) ? &j->before : NULL;
+	c->before = !more && before ? &j->before : NULL;
 	c->ranked = sm->routes.prev_ranked;
 	for (size_t i = 0; i < sm->dev.off.n; i++) {
 		node_id n = fab_node_by_guid(f, sm->dev.off.at[i].guid);
@@ -202,14 +226,6 @@ static const struct sm_supply *supply_now(const struct sm *sm)
 	if (sm->disc.arrival == SM_ADOPTING && !sm_lanes_wanted(sm) && !sm_choice_is_open(sm))
 		return m->adopt_routes;
 	return sm->routes.stage == SM_PROVISIONAL ? m->provisional : sm_final_routes(sm);
-}
-
-static bool any_random_table(const struct sm *sm)
-{
-	for (uint32_t sw = 0; sw < sm->topo.fab->nswitches; sw++)
-		if (sm_rft_of(sm, sw))
-			return true;
-	return false;
 }
 
 void sm_routes_request(struct sm *sm, bool old)

@@ -12,7 +12,7 @@
 /* What a request for routes points to beside the snapshot: it must outlive the request. */
 struct sm_task {
 	struct fab *fab;       /* one made for it; NULL: the SM's own */
-	struct rt_tables *old; /* what is in the switches */
+	struct rt_tables *old; /* what is in the switches; that of before: not the task's own */
 	uint64_t *old_rank;
 	rt_turns off;
 	struct rt_before before, ref;

@@ -55,6 +55,14 @@ const uint8_t *sm_row_block(const struct sm *sm, uint32_t row, uint32_t block)
 						     : NULL;
 }
 
+bool sm_row_holds(const struct sm *sm, uint32_t row, const uint8_t *lft, uint32_t len)
+{
+	const struct sm_row *r = &sm->dev.rows.at[row];
+	uint32_t n = len / IBA_LFT_BLOCK;
+
+	return n <= r->nblocks && !memchr(r->known, 0, n) && !memcmp(r->lft, lft, len);
+}
+
 static void row_room(struct sm_row *r, uint32_t nblocks)
 {
 	if (nblocks <= r->nblocks)

@@ -163,6 +163,8 @@ void sm_row_ports_read(struct sm *sm, uint32_t row, bool armed);
 void sm_row_restarted(struct sm *sm, uint32_t row); /* the switch was off: nothing set is left */
 const uint8_t *sm_row_block(const struct sm *sm, uint32_t row,
 			    uint32_t block); /* NULL: not known */
+/* Whether all blocks of these bytes are known and hold them. */
+bool sm_row_holds(const struct sm *sm, uint32_t row, const uint8_t *lft, uint32_t len);
 void sm_row_set(struct sm *sm, uint32_t row, uint32_t block, const uint8_t *data);
 void sm_row_read(struct sm *sm, uint32_t row, uint32_t block,
 		 const uint8_t *data); /* not set: read */
