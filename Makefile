@@ -81,6 +81,7 @@ bench: build/build.ninja
 	ninja -C build
 	bench/run.sh
 	bench/route_speed.sh
+	bench/route_update.sh
 	bench/packets.sh
 	bench/mechanisms.sh
 	bench/fabric.sh

@@ -52,7 +52,8 @@ void *mem_resize(void *p, size_t n, size_t size)
 	return checked(reallocarray(p, n ? n : 1, size ? size : 1));
 }
 
-void *mem_lines(size_t n, size_t size)
+/* How many bytes it has in *got. */
+static void *lines_alloc(size_t n, size_t size, size_t *got)
 {
 	size_t bytes, line = 64, huge = 2 << 20;
 	void *p;
@@ -65,7 +66,23 @@ void *mem_lines(size_t n, size_t size)
 	p = checked(aligned_alloc(line, bytes));
 	if (line == huge)
 		madvise(p, bytes, MADV_HUGEPAGE); /* ignored where huge pages do not exist */
+	*got = bytes;
+	return p;
+}
+
+void *mem_lines(size_t n, size_t size)
+{
+	size_t bytes;
+	void *p = lines_alloc(n, size, &bytes);
+
 	return memset(p, 0, bytes);
+}
+
+void *mem_lines_unset(size_t n, size_t size)
+{
+	size_t bytes;
+
+	return lines_alloc(n, size, &bytes);
 }
 
 char *mem_strdup(const char *s)

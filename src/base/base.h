@@ -46,6 +46,7 @@ void *mem_zarray(size_t n, size_t size); /* zeroed */
 void *mem_resize(void *p, size_t n, size_t size);
 void *mem_lines(size_t n,
 		size_t size); /* zeroed, aligned to a cache line; large ones to a huge page */
+void *mem_lines_unset(size_t n, size_t size); /* the same, not zeroed */
 char *mem_strdup(const char *s);
 
 struct err {

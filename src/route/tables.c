@@ -47,9 +47,7 @@ static struct rt_tables *tables_alloc(uint32_t nswitches, uint32_t top_lid)
 	size = (size_t)nswitches * t->stride;
 	/* 64 LIDs are one block of a Set(LinearForwardingTable): let a block be one cache line too
 	 */
-	t->lft = aligned_alloc(64, MAX(size, (size_t)64));
-	if (!t->lft)
-		t->lft = mem_array(MAX(size, (size_t)64), 1);
+	t->lft = mem_lines_unset(MAX(size, (size_t)1), 1);
 	return t;
 }
 
