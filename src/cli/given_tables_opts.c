@@ -13,6 +13,7 @@ static struct {
 	struct rt_tables *tables;
 	struct lab_given given;
 	struct rt_report report;
+	uint32_t missing; /* hosts and switches without a LID in the file */
 } g;
 
 /* clang-format off */
@@ -56,6 +57,36 @@ static int lanes_fit(const struct lab_config *c)
 						: "2");
 }
 
+static uint32_t missing(const struct fab *f)
+{
+	uint32_t n = 0;
+
+	for (port_id p = 0; p < f->nports; p++) {
+		const struct fab_port *x = &f->ports[p];
+
+		n += !x->lid && (fab_is_switch(f, x->node) ? !x->num : x->peer != FAB_NONE);
+	}
+	return n;
+}
+
+static bool is_verified(void)
+{
+	return g.report.ok && !g.missing;
+}
+
+/* Tables that do not lead to every switch and back cannot carry the manager's SMPs: these go by directed routes then. */
+static void smps_route(struct lab_config *c)
+{
+	struct rt_verify_opts all = {.hosts_only = false};
+	struct rt_report r = {0};
+	struct err e;
+
+	g.missing = missing(g.fab);
+	if (rt_verify(g.fab, g.tables, &all, &r, &e) || r.unreachable || r.loops || g.missing)
+		c->sm.mechanism.by_lid = c->sm.activate_by_lid = false;
+	rt_report_free(&r);
+}
+
 int given_load(const struct fab *f, struct lab_config *c)
 {
 	struct rt_verify_opts v = {.hosts_only = true};
@@ -77,8 +108,10 @@ int given_load(const struct fab *f, struct lab_config *c)
 		rc = cli_bad("%.100s: %s", g.path, e.text);
 	g.given = (struct lab_given){g.fab, g.tables};
 	c->given = &g.given;
-	if (!rc)
+	if (!rc) {
 		c->sm.lmc = lmc_of_hosts(g.fab);
+		smps_route(c);
+	}
 	fab_free(folded);
 	return rc;
 }
@@ -98,10 +131,12 @@ void given_text(void)
 		return;
 	printf("tables of %s, %u lane%s: %s\n", g.path, rt_nvls(g.tables),
 	       rt_nvls(g.tables) == 1 ? "" : "s",
-	       g.report.ok ? "verified, every pair of hosts connected, no credit loop"
-			   : "NOT verified");
+	       is_verified() ? "verified, every pair of hosts connected, no credit loop"
+			     : "NOT verified");
 	for (uint32_t i = 0; i < g.report.nproblems; i++)
 		printf("  %s\n", g.report.problem[i]);
+	if (g.missing)
+		printf("  no LID in the file for %u ports: no route leads there\n", g.missing);
 	putchar('\n');
 }
 
@@ -112,7 +147,8 @@ void given_json(struct json *j)
 	json_open(j, "tables", '{');
 	json_str(j, "file", g.path);
 	json_u64(j, "lanes", rt_nvls(g.tables));
-	json_bool(j, "verified", g.report.ok);
+	json_bool(j, "verified", is_verified());
+	json_u64(j, "without_lid", g.missing);
 	json_open(j, "problems", '[');
 	for (uint32_t i = 0; i < g.report.nproblems; i++)
 		json_str(j, NULL, g.report.problem[i]);
