@@ -5,11 +5,12 @@
 #
 #	KEEP=DIR bench/routes.sh		first: netlists and tables of both
 #	KEEP=DIR bench/route_packets.sh [WEFT]	four of these fabrics, uniform traffic and a shift by a quarter of the hosts and one
+#	ADD=1 FABRICS='torus2d dor' ...		others, added to the rows of the last run
 #	bench/route_packets.sh --write-docs	also refresh docs/results/routes.md
 #	bench/route_packets.sh --tables		measure nothing: the table from the rows of the last run
 #
 # Eight data VLs. Ours: the tables of auto with their service levels. OpenSM's: tables of its engines that give the best shares
-# there; they have no service levels, so hosts send on one lane, and tables with a credit loop can deadlock.
+# there; they have no service levels, so hosts send on one lane, and tables with a credit loop (status 1 of weft sim) can deadlock.
 #
 # Rows are written to bench/out/route_packets.jsonl as they come. Status 1: a run failed.
 # shellcheck disable=SC2016,SC2034 # dollars in single quotes are jq's; others read what is set
@@ -46,9 +47,9 @@ saturate()
 	[ "$pattern" = uniform ] || options=(--shift $(($("$weft" topo show "$keep/$fabric.net" --json 2> /dev/null | jq .hosts) / 4 + 1)))
 	say "$fabric: $manager, $engine, $pattern"
 	got=$("$weft" sim saturate "$keep/$fabric.net" --pattern "$pattern" "${options[@]}" --vls 8 --points 1 --json "$@" 2> "$out/said") ||
-		{ say "$(tail -n 1 "$out/said")"; failed=1; return 0; }
+		[ $? = 1 ] || { say "$(tail -n 1 "$out/said")"; failed=1; return 0; }
 	jq -c --arg fabric "$fabric" --arg manager "$manager" --arg engine "$engine" --arg pattern "$pattern" \
-		'{fabric: $fabric, manager: $manager, engine: $engine, pattern: $pattern, load: .saturation_load}' <<< "$got" >> "$rows"
+		'{fabric: $fabric, manager: $manager, engine: $engine, pattern: $pattern, load: .saturation_load, verified: .tables.verified}' <<< "$got" >> "$rows"
 }
 
 measure()
@@ -56,7 +57,7 @@ measure()
 	local fabric engines engine pattern
 	[ -n "$keep" ] || die "KEEP must name the folder of bench/routes.sh's tables"
 	mkdir -p "$out"
-	: > "$rows"
+	[ -n "${ADD:-}" ] || : > "$rows"
 	while read -r fabric engines; do
 		for pattern in uniform shift; do
 			saturate "$fabric" Weft auto "$pattern" --tables "$keep/$fabric.weft-auto.lfts" \
@@ -72,8 +73,8 @@ report()
 {
 	jq -sr '
 		def share: if . == null then "none" else "\(. * 1000 | round / 10) %" end;
-		["fabric", "manager", "engine", "uniform", "shift"],
-		(map(select(.pattern == "uniform")) as $u | . as $all | $u[] | . as $r | [.fabric, .manager, .engine, (.load | share),
+		["fabric", "manager", "engine", "free of deadlock on one lane or its own", "uniform", "shift"],
+		(map(select(.pattern == "uniform")) as $u | . as $all | $u[] | . as $r | [.fabric, .manager, .engine, (if .verified then "yes" else "no" end), (.load | share),
 			($all | map(select(.pattern == "shift" and .fabric == $r.fabric and .engine == $r.engine)) | first | .load | share)])
 		| @tsv' "$rows" | table
 }
