@@ -73,7 +73,7 @@ report()
 {
 	jq -sr '
 		def share: if . == null then "none" else "\(. * 1000 | round / 10) %" end;
-		["fabric", "manager", "engine", "free of deadlock on one lane or its own", "uniform", "shift"],
+		["fabric", "manager", "engine", "free of deadlock", "uniform", "shift"],
 		(map(select(.pattern == "uniform")) as $u | . as $all | $u[] | . as $r | [.fabric, .manager, .engine, (if .verified then "yes" else "no" end), (.load | share),
 			($all | map(select(.pattern == "shift" and .fabric == $r.fabric and .engine == $r.engine)) | first | .load | share)])
 		| @tsv' "$rows" | table
