@@ -361,7 +361,8 @@ struct sm_compute {
 	const rt_turns *off; /* turns that are disabled */
 	bool defragment;     /* instead of tables: other routes for VMs, from old and old_rank */
 	bool even;	     /* as in the request for it */
-	/* For the program that computes: a defragmentation ends early when this says so. NULL: it does not. */
+	/* For the program that computes: a defragmentation or a comparison with routes from scratch ends early, without a result, when this
+	 * says so. NULL: it does not. */
 	bool (*stop)(void *ctx);
 	void *stop_ctx;
 };

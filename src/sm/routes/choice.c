@@ -58,6 +58,8 @@ void sm_choice_take(struct sm *sm, const struct sm_routes *r)
 	if (!r->engine || !sm->cfg.mechanism.routes->choose)
 		return;
 	x->supply = supply_of(sm, r->engine);
+	if (x->supply->engine != sm->routes.ref.engine)
+		sm_reference_drop(sm);
 	settle(sm);
 	if (x->supply == former)
 		return;

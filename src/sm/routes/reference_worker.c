@@ -71,13 +71,21 @@ bool sm_reroute(const struct sm_compute *c, unsigned threads, struct sm_routes *
 
 /* ---- at rest ---- */
 
+/* Another request waits: this one is outdated. */
+static bool is_stopped(const struct sm_compute *c)
+{
+	return c->stop && c->stop(c->stop_ctx);
+}
+
 static bool is_worse(const struct sm_compute *c, unsigned threads, const struct rt_tables *t)
 {
 	struct rt_try fresh = {0};
 	uint64_t bisection, shifts;
 	struct err e;
 
-	return !rt_quick_quality(c->fab, t, threads, &fresh.bisection, &fresh.shifts, &e) &&
+	return !is_stopped(c) &&
+	       !rt_quick_quality(c->fab, t, threads, &fresh.bisection, &fresh.shifts, &e) &&
+	       !is_stopped(c) &&
 	       !rt_quick_quality(c->fab, c->old, threads, &bisection, &shifts, &e) &&
 	       rt_clearly_worse(bisection, shifts, &fresh);
 }
@@ -91,7 +99,7 @@ void sm_compare_reference(const struct sm_compute *c, unsigned threads, struct s
 	struct rt_report r = {0};
 	struct err e;
 
-	if (!c->old || rt_compute(g, c->fab, &o, &out->tables, &e))
+	if (!c->old || is_stopped(c) || rt_compute(g, c->fab, &o, &out->tables, &e))
 		return;
 	*done = (struct sm_work_done){&g->cost, c->fab->nswitches, out->tables->entries};
 	rt_tables_fill(out->tables);

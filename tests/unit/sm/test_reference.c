@@ -132,7 +132,7 @@ static struct sm_round last_round(const struct story *s)
 
 static const struct fab_gen tree8 = {.kind = "mtree", .dims = {8, 2}, .ndims = 2};
 
-TEST(a_link_that_fails_changes_few_entries_and_the_first_tables_come_back)
+static void one_link(const char *engine)
 {
 	struct rt_tables *first;
 	struct story s;
@@ -140,7 +140,8 @@ TEST(a_link_that_fails_changes_few_entries_and_the_first_tables_come_back)
 	size_t len;
 	port_id p;
 
-	begin(&s, tree8, "tree");
+	begin(&s, tree8, engine);
+	assert_ptr_equal(manager(&s)->routes.ref.engine, &rt_tree);
 	first = manager(&s)->routes.tables;
 	assert_ptr_equal(manager(&s)->routes.ref.tables, first);
 	assert_ptr_equal(manager(&s)->routes.ref.fab, sm_fabric(manager(&s)));
@@ -159,6 +160,12 @@ TEST(a_link_that_fails_changes_few_entries_and_the_first_tables_come_back)
 	assert_int_equal(s.rounds, 0);
 	free(were);
 	end(&s);
+}
+
+TEST(a_link_that_fails_changes_few_entries_and_the_first_tables_come_back)
+{
+	one_link("tree");
+	one_link("auto");
 }
 
 /* The first tables were computed without a link: it is used as soon as it comes. */
@@ -307,6 +314,41 @@ TEST(routes_that_are_a_tenth_worse_than_from_scratch_are_replaced_by_these)
 	end(&s);
 }
 
+static bool at_once(void *ctx)
+{
+	++*(unsigned *)ctx;
+	return true;
+}
+
+/* A failure during a comparison waits for nothing that is outdated. */
+TEST(a_comparison_that_another_request_waits_for_ends_without_a_result)
+{
+	struct story s;
+	struct sm_routes r;
+	struct sm_work_done done;
+	unsigned asked = 0;
+	struct rt_before ref;
+	struct sm_compute c = {.epoch = 3,
+			       .stage = SM_FINAL,
+			       .supply = sm_supply_find("tree"),
+			       .compare = true,
+			       .ref = &ref,
+			       .ref_engine = &rt_tree,
+			       .stop = at_once,
+			       .stop_ctx = &asked};
+
+	begin(&s, tree8, "tree");
+	c.fab = sm_fabric(manager(&s));
+	c.old = sm_tables(manager(&s));
+	ref = (struct rt_before){c.fab, manager(&s)->routes.rank, c.old};
+	sm_compute_run(&c, 1, &r, &done);
+	assert_true(asked > 0);
+	assert_null(r.tables);
+	assert_null(done.cost);
+	sm_routes_free(&r);
+	end(&s);
+}
+
 /* ---- settings ---- */
 
 TEST(other_settings_of_routes_end_the_reference)
@@ -336,6 +378,7 @@ int main(void)
 		cmocka_unit_test(the_first_tables_are_back_when_all_failures_are_gone),
 		cmocka_unit_test(
 			routes_that_are_a_tenth_worse_than_from_scratch_are_replaced_by_these),
+		cmocka_unit_test(a_comparison_that_another_request_waits_for_ends_without_a_result),
 		cmocka_unit_test(other_settings_of_routes_end_the_reference),
 	};
 
