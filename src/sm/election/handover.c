@@ -74,10 +74,31 @@ static time_ps copy_until(const struct sm *sm, const struct sm_contact *to)
 	return 0;
 }
 
+/*
+ * A copy of one of its own Sets may be under way, and the heir would not know what it undoes. So a round ends a timeout ago,
+ * and what is in doubt is read back.
+ */
+static time_ps quiet_until(const struct sm *sm)
+{
+	const struct sm_election *e = &sm->election;
+	time_ps end = e->later_from + sm->cfg.copy_ps,
+		due = sm->audit.due == TIME_NEVER ? sm->core.now : sm->audit.due;
+
+	if (e->meek || sm->core.phase != SM_READY)
+		return 0;
+	due = sm_audit_open(sm) ? due + 1 : 0;
+	return MIN(MAX(due, sm->core.round.end + sm_timeout(sm)), end);
+}
+
+static time_ps ready_until(const struct sm *sm, const struct sm_contact *to)
+{
+	return MAX(copy_until(sm, to), quiet_until(sm));
+}
+
 time_ps sm_handover_wake(const struct sm *sm)
 {
 	time_ps t = sm->election.later.guid && sm->core.phase == SM_READY
-			    ? copy_until(sm, &sm->election.later)
+			    ? ready_until(sm, &sm->election.later)
 			    : 0;
 
 	return t > sm->core.now ? t : TIME_NEVER;
@@ -108,7 +129,7 @@ enum sm_outcome sm_handover_begin(struct sm *sm, const struct sm_contact *to)
 	if (sm->election.heir.guid || (o && o->defiant))
 		return SM_GOING_ON;
 	if (!(o && o->state == IBA_SM_MASTER) &&
-	    (!later_set(sm, &heir) || is_busy(sm) || sm->core.now < copy_until(sm, &heir)))
+	    (!later_set(sm, &heir) || is_busy(sm) || sm->core.now < ready_until(sm, &heir)))
 		return SM_GOING_ON;
 	sm_poll_stop(sm);
 	sm_settle_end(sm);
@@ -133,7 +154,7 @@ enum sm_outcome sm_handover_due(struct sm *sm)
 	struct sm_contact to = sm->election.later;
 	const struct sm_other *o = sm_other_find(sm, to.guid);
 
-	if (!to.guid || sm->core.now < copy_until(sm, &to))
+	if (!to.guid || sm->core.now < ready_until(sm, &to))
 		return SM_GOING_ON;
 	if (!o || (!sm->election.meek && sm_other_event(sm, o) != SM_EVENT_SAW_STANDBY_HIGHER)) {
 		later_none(sm); /* meanwhile it became another state or priority */
