@@ -142,6 +142,7 @@ struct sm_transactions {
 	uint32_t *free;
 	uint32_t nfree, outstanding;
 	time_ps next_deadline;	  /* not later than the earliest */
+	time_ps set_at;		  /* when the last Set was sent, SMInfo aside */
 	struct sm_past_set *past; /* `depth` of each slot, by generation */
 	uint32_t depth; /* grows, so that a Set is known as long as its copies may arrive */
 	uint64_t sent;	/* requests so far */

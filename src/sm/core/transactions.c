@@ -295,6 +295,8 @@ static void put_on_wire(struct sm *sm, struct sm_txn *t)
 		t->deadline = TIME_NEVER;
 		return;
 	}
+	if (t->method == IBA_SET)
+		sm->txn.set_at = sm->core.now;
 	t->tries++;
 	if (t->tries <= 2)
 		t->answers = sm_answers_of(sm, &t->target);

@@ -75,8 +75,8 @@ static time_ps copy_until(const struct sm *sm, const struct sm_contact *to)
 }
 
 /*
- * A copy of one of its own Sets may be under way, and the heir would not know what it undoes. So a round ends a timeout ago,
- * and what is in doubt is read back.
+ * A copy of one of its own Sets may be under way, and the heir would not know what it undoes. So the last one was sent a
+ * timeout ago, and what is in doubt is read back.
  */
 static time_ps quiet_until(const struct sm *sm)
 {
@@ -87,7 +87,7 @@ static time_ps quiet_until(const struct sm *sm)
 	if (e->meek || sm->core.phase != SM_READY)
 		return 0;
 	due = sm_audit_open(sm) ? due + 1 : 0;
-	return MIN(MAX(due, sm->core.round.end + sm_timeout(sm)), end);
+	return MIN(MAX(due, sm->txn.set_at + sm_timeout(sm)), end);
 }
 
 static time_ps ready_until(const struct sm *sm, const struct sm_contact *to)
