@@ -105,6 +105,7 @@ struct window_series {
 	struct lab_levels levels;
 	bool changed;	    /* a device changed since the last scan */
 	uint64_t scan_from; /* number of events from which the next scan may be made */
+	uint64_t waited;    /* samples since a device changed */
 };
 
 /* ---- managers over time ---- */

@@ -9,6 +9,8 @@
 
 /* Of a scan: above 2,000 hosts not all of them are destinations. */
 enum { SCAN_PAIRS = 4000000 };
+/* In a subnet at rest there are few events: so many are counted for each sample, or the last scan would be shown for long. */
+enum { SAMPLE_EVENTS = 500 };
 
 static const char *const names[WINDOW_NVALUES] = {
 	[WINDOW_SMPS_SENT] = "SMPs",	  [WINDOW_DELIVERED] = "delivered",
@@ -63,11 +65,12 @@ static float connectivity(struct window_run *r)
 		s->scan = lab_scan_new(r->lab);
 		lab_scan_connectivity(s->scan, SCAN_PAIRS);
 	}
-	if (s->changed && events >= s->scan_from) {
+	if (s->changed && events + SAMPLE_EVENTS * s->waited++ >= s->scan_from) {
 		before = lab_scan_cost(s->scan);
 		lab_scan_run(s->scan, &s->levels);
 		s->scan_from = events + (lab_scan_cost(s->scan) - before) / 10;
 		s->changed = false;
+		s->waited = 0;
 	}
 	return (float)s->levels.connectivity / 10000;
 }

@@ -52,6 +52,7 @@ export class Inspect implements Tab {
 		app.on(['select'], () => {
 			this.mad = '';
 			this.reply = null;
+			this.replyText = '';
 			this.pane?.update('inspect');
 		});
 		app.on(['fabric', 'doc', 'run', 'setup', 'changes'], () => this.pane?.update('inspect'));
@@ -235,6 +236,8 @@ export class Inspect implements Tab {
 			this.error = errorText(e);
 		} finally {
 			this.asking = false;
+			if (this.app.node !== n)
+				this.pane.update('inspect');
 		}
 	}
 	private replyText = '';

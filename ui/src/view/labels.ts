@@ -30,7 +30,12 @@ export interface PlacedLabel {
 	plain?: boolean;
 }
 
-const CELL = 24, MOST = 600;
+const CELL = 24, MOST = 600, LONGEST = 40;
+
+/* The end of a long name tells more than its middle. */
+function short(name: string): string {
+	return name.length > LONGEST ? `${name.slice(0, LONGEST - 13)}…${name.slice(-12)}` : name;
+}
 
 export class Labels {
 	private taken = new Set<number>();
@@ -83,7 +88,7 @@ export class Labels {
 
 	/* In the box of a switch if it fits, else below the node. */
 	private node(out: PlacedLabel[], f: Fabric, scene: Scene, c: Camera, n: number, colour: string, force: boolean): boolean {
-		const [x, y] = c.toScreen(f.f.x[n]!, f.f.y[n]!), text = f.f.name[n]!, k = this.k;
+		const [x, y] = c.toScreen(f.f.x[n]!, f.f.y[n]!), text = short(f.f.name[n]!), k = this.k;
 		if (x < -60 || y < -20 || x > c.width + 60 || y > c.height + 20 || !text)
 			return false;
 		const [hw, hh] = scene.halfSize(c, f.f.type[n]!), w = text.length * 6.4 * k, inside = f.f.type[n] === 2 && w < 2 * hw - 4 && 2 * hh > 12 * k;

@@ -24,8 +24,10 @@ const measure = async (scale) => {
 };
 const moving = (scale) => page.evaluate(async (s, frames) => {
 	const { view, app } = weft, f = app.fabric, script = [], whole = [];
+	/* In the middle of the lowest switches, with hosts in view. */
+	const leaf = f.peer(f.links(f.f.type.length - 1)[0], f.f.type.length - 1);
 	if (s)
-		view.setView([(f.bounds.x0 + f.bounds.x1) / 2, (f.bounds.y0 + f.bounds.y1) * 0.7, s]);
+		view.setView([s < 10 ? (f.bounds.x0 + f.bounds.x1) / 2 : f.f.x[leaf], s < 10 ? (f.bounds.y0 + f.bounds.y1) * 0.7 : f.f.y[leaf], s]);
 	else
 		view.fit(false);
 	await new Promise((r) => setTimeout(r, 600));
