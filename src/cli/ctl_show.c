@@ -172,6 +172,9 @@ void ctl_show_status(const json_t *a)
 	     count(mads, "out"), count(mads, "waiting"), count(a, "reconnects"));
 	line("engine", "%s%s%s", ctl_text(a, "engine"), *ctl_text(a, "engine_why") ? ": " : "",
 	     ctl_text(a, "engine_why"));
+	if (*ctl_text(a, "engine_worse"))
+		line("warning", "routes are clearly worse than those of auto: %s",
+		     ctl_text(a, "engine_worse"));
 	line("routes", "computed %s times in %s", count(a, "routes_computed"),
 	     ctl_duration(a, "compute_s"));
 	line("log level", "%s", ctl_text(a, "log_level"));

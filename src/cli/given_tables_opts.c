@@ -108,6 +108,8 @@ int given_load(const struct fab *f, struct lab_config *c)
 		rc = cli_bad("%.100s: %s", g.path, e.text);
 	g.given = (struct lab_given){g.fab, g.tables};
 	c->given = &g.given;
+	if (c->sm.mechanism.routes->choose) /* after a change, too, nothing is chosen */
+		c->sm.mechanism.routes = sm_mechanism_find(c->sm.mechanism.name)->routes;
 	if (!rc) {
 		c->sm.lmc = lmc_of_hosts(g.fab);
 		smps_route(c);

@@ -19,6 +19,7 @@
 enum {
 	DEFAULT_LANES = 8,
 	TRIAL_ENTRIES = 1000000, /* larger tables are computed once, with the finest grain */
+	STEADY_ENTRIES = 20000,	 /* the same where a manager waits */
 	PASSES = 3,
 	TRIAL_PATTERNS = 64,
 	REFINE_ROUNDS = 3,
@@ -239,9 +240,9 @@ static void recipe_try(struct balanced *b, const struct rt_opts *o, unsigned mos
 		*best = x;
 }
 
-static bool is_small(const struct balanced *b)
+static bool is_small(const struct balanced *b, const struct rt_opts *o)
 {
-	return (uint64_t)b->g.n * b->t->top_lid <= TRIAL_ENTRIES;
+	return (uint64_t)b->g.n * b->t->top_lid <= (o->steady ? STEADY_ENTRIES : TRIAL_ENTRIES);
 }
 
 /* That with the best routes of those that need at most so many lanes. */
@@ -251,7 +252,7 @@ static struct recipe recipe_choose(struct balanced *b, const struct rt_opts *o, 
 	struct best best = {0};
 	uint64_t mean;
 
-	if (!is_small(b))
+	if (!is_small(b, o))
 		return (struct recipe){1, 1};
 	recipe_try(b, o, most, (struct recipe){1, 1}, &best);
 	mean = mean_load(b);
@@ -315,7 +316,8 @@ static bool refined(struct balanced *b, const struct rt_opts *o, unsigned most)
 	struct refine_opts how = {
 		.rounds = REFINE_ROUNDS, .even = REFINE_EVEN, .threads = o->threads};
 
-	return !o->group && !b->used && is_small(b) && refine_with_layers(&b->g, b->t, &how, most);
+	return !o->group && !b->used && is_small(b, o) &&
+	       refine_with_layers(&b->g, b->t, &how, most);
 }
 
 static int lanes_refuse(unsigned need, unsigned most, struct err *e)

@@ -27,6 +27,7 @@ struct chooser {
 	const struct rt_opts *o;
 	struct rt_choice *c;
 	struct rt_tables *tables[RT_MAX_TRIES]; /* by number of the try; NULL: none */
+	bool stopped;
 };
 
 /* ---- measuring ---- */
@@ -137,6 +138,9 @@ static bool try_all(struct chooser *x, enum rt_use use)
 	for (unsigned i = 0; rt_engines[i] && x->c->ntried < RT_MAX_TRIES; i++) {
 		if (rt_engines[i]->use != use || (x->o->directed && !rt_engines[i]->updown))
 			continue;
+		x->stopped = x->o->stop && x->o->stop(x->o->stop_ctx);
+		if (x->stopped)
+			return true;
 		try_engine(x, rt_engines[i]);
 		if (use == RT_USE_SHAPE && is_perfect(&x->c->tried[x->c->ntried - 1]))
 			return true;
@@ -303,7 +307,7 @@ int rt_choose(const struct fab *f, const struct rt_opts *o, struct rt_choice *c,
 	*c = (struct rt_choice){0};
 	if (!try_all(&x, RT_USE_SHAPE))
 		try_all(&x, RT_USE_ANYWHERE);
-	i = choose(&x);
+	i = x.stopped ? RT_MAX_TRIES : choose(&x);
 	if (i < RT_MAX_TRIES) {
 		c->engine = c->tried[i].engine;
 		c->tables = x.tables[i];
@@ -312,6 +316,8 @@ int rt_choose(const struct fab *f, const struct rt_opts *o, struct rt_choice *c,
 	}
 	for (unsigned k = 0; k < RT_MAX_TRIES; k++)
 		rt_tables_free(x.tables[k]);
+	if (x.stopped)
+		return err_set(e, -EINTR, "the choice was stopped");
 	return c->engine ? 0 : none(&x, e);
 }
 

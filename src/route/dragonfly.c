@@ -222,7 +222,8 @@ static bool refined(struct fly *y, const struct rt_opts *o, unsigned most)
 	struct refine_opts how = {
 		.extra = 1, .rounds = REFINE_ROUNDS, .even = REFINE_EVEN, .threads = o->threads};
 
-	if (o->valiant || (uint64_t)y->g.n * y->t->top_lid > REFINE_ENTRIES)
+	if (o->valiant || (o->steady && most == 1) ||
+	    (uint64_t)y->g.n * y->t->top_lid > REFINE_ENTRIES)
 		return false;
 	y->one_in = NO_DETOURS;
 	all_route(y);

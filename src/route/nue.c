@@ -15,6 +15,7 @@ enum {
 	DEFAULT_LANES = 8,
 	/* larger tables are computed in one way; those between with several costs, but one root and split */
 	TRIAL_ENTRIES = 400000,
+	STEADY_ENTRIES = 20000, /* the same where a manager waits */
 	SMALL_ENTRIES = 150000,
 	ONCE_ENTRIES = 1000000, /* larger tables are computed in one pass */
 	TRIAL_PATTERNS = 256,
@@ -376,7 +377,7 @@ static struct recipe variant_choose(const struct nue *x, struct recipe recipe,
 }
 
 static struct recipe recipe_choose(const struct nue *x, unsigned lanes, const struct rt_tables *t,
-				   unsigned threads)
+				   const struct rt_opts *o)
 {
 	const struct recipe costs[] = {
 		{.hop = DIRECT, .against = PARTS, .lanes = lanes},
@@ -387,10 +388,10 @@ static struct recipe recipe_choose(const struct nue *x, unsigned lanes, const st
 	uint64_t entries = (uint64_t)x->g->n * t->top_lid;
 	struct recipe best;
 
-	if (entries > TRIAL_ENTRIES || !x->hosts)
+	if (entries > (o->steady ? STEADY_ENTRIES : TRIAL_ENTRIES) || !x->hosts)
 		return costs[0];
-	best = best_of(x, costs, ARRAY_LEN(costs), t, threads);
-	return entries > SMALL_ENTRIES ? best : variant_choose(x, best, t, threads);
+	best = best_of(x, costs, ARRAY_LEN(costs), t, o->threads);
+	return entries > SMALL_ENTRIES ? best : variant_choose(x, best, t, o->threads);
 }
 
 /* ---- the engine ---- */
@@ -409,7 +410,7 @@ static int nue_route(const struct fab *f, const struct rt_opts *o, struct rt_tab
 		return rc;
 	graph_init(&g, f, t->top_lid);
 	nue_init(&x, &g);
-	recipe = recipe_choose(&x, lanes, t, o->threads);
+	recipe = recipe_choose(&x, lanes, t, o);
 	lanes = recipe.lanes;
 	recipe.lanes = 1;
 	/* One lane for what has all its shortest paths in one. */

@@ -167,10 +167,14 @@ struct rt_opts {
 	const struct rt_before *before;
 	bool even;
 	/* For rt_choose() only: the tables will follow the fabric, and repairs need link directions, so an engine without
-	 * them (updown) must be a tenth better in bisections and in shifts than one with them. And they are waited for: rivals of an engine for the
+	 * them (updown) must be a tenth better in bisections and in shifts than one with them. And they are waited for: nue and balanced try fewer
+	 * ways, and rivals of an engine for the
 	 * shape are tried only where they are quick. */
 	bool steady;
 	bool directed; /* for rt_choose() only: among engines with link directions */
+	/* For rt_choose() only: asked before each engine; true: it ends with -EINTR. NULL: it does not end early. */
+	bool (*stop)(void *ctx);
+	void *stop_ctx;
 };
 
 /*

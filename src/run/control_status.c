@@ -218,6 +218,7 @@ static void json_engine(struct json *j, const struct run_view *v)
 
 	json_str(j, "engine", g ? g->name : named->choose ? "auto" : "fera");
 	json_str(j, "engine_why", named->choose ? why : "named in the configuration");
+	json_str(j, "engine_worse", v->sm ? sm_advice(v->sm) : "");
 }
 
 int ctl_status(const struct ctl_ask *a, struct json *j, struct err *e UNUSED)

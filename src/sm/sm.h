@@ -140,6 +140,7 @@ struct sm_config {
 	bool root_centre;	     /* then the centre of the graph; else the SM's own switch */
 	enum rt_directions directions;
 	enum rt_ties ties;
+	bool advise; /* at rest, tables of a named engine are compared with what auto would choose */
 	unsigned
 		auto_lanes; /* data VLs that a chosen engine may use; 0: as many as every link has */
 	unsigned ahead_switches; /* repairs ahead only in fabrics up to so many switches, */
@@ -270,6 +271,13 @@ struct sm_hypervisor {
 
 enum { SM_WHY = 160 };
 
+/* How tables compare with those that auto would choose: mean shares (RT_SHARE_ONE of quality.h is 1). */
+struct sm_advice {
+	const struct rt_engine *engine; /* NULL: there is none */
+	uint64_t bisection, shifts, best_bisection, best_shifts;
+	bool worse; /* by more than a tenth */
+};
+
 struct sm_routes {
 	uint32_t epoch; /* as in the request */
 	struct rt_tables *
@@ -284,6 +292,7 @@ struct sm_routes {
 	bool verified;			/* by the verifier; the SM programs only verified tables */
 	bool instead;			/* the engine cannot route this fabric: these are FERa's */
 	const struct rt_engine *engine; /* that was chosen; NULL: the request named one */
+	struct sm_advice advice;
 	time_ps tried_ps; /* what the others that were tried cost, on a machine of today */
 	char why[SM_WHY]; /* with instead: the engine's reason; with engine: why it was chosen */
 	/* Verified, but old and new tables may deadlock together whatever the order: turns are disabled first. */
@@ -359,6 +368,7 @@ struct sm_compute {
 	const struct rt_engine *ref_engine;
 	bool alive; /* also plan for the case that switches of before, absent from fab, still work */
 	const rt_turns *off; /* turns that are disabled */
+	bool advise;	     /* no tables, but how good old is */
 	bool defragment;     /* instead of tables: other routes for VMs, from old and old_rank */
 	bool even;	     /* as in the request for it */
 	/* For the program that computes: a defragmentation or a comparison with routes from scratch ends early, without a result, when this
@@ -539,6 +549,7 @@ enum sm_note_kind {
 	SM_NOTE_VM,	      /* vm: it was created, or is at another place; about its host */
 	SM_NOTE_VM_GONE,      /* vm: it was destroyed */
 	SM_NOTE_LANES,	      /* lanes, about the port with the fewest VLs */
+	SM_NOTE_WORSE,	      /* engine: it was named, and another one is clearly better */
 	SM_NOTE_ENGINE,	      /* engine: it was chosen */
 	SM_NOTE_NKINDS
 };
@@ -765,6 +776,8 @@ const uint8_t *sm_sls_from(const struct sm *sm, uint64_t switch_guid, unsigned p
 /* The engine of final routes, the chosen one where one is, and why that was; NULL: none is chosen yet. *why is "" where it
  * was named. */
 const struct rt_engine *sm_engine(const struct sm *sm, const char **why);
+/* Figures where the routes in force are clearly worse than auto's would be; "": they are not, or were not compared. */
+const char *sm_advice(const struct sm *sm);
 /* Data VLs that the tables in force use, and that every link between switches has. */
 unsigned sm_lanes(const struct sm *sm, unsigned *most);
 uint16_t sm_lid_of(const struct sm *sm, uint64_t port_guid, unsigned *lmc); /* 0: none assigned */

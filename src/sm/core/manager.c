@@ -48,6 +48,7 @@ static void take_config(struct sm *sm, const struct sm_config *c)
 	sm_reference_reconfigured(sm, &old);
 	if (c->mechanism.routes != old.mechanism.routes || c->auto_lanes != old.auto_lanes)
 		sm_choice_forget(sm);
+	sm_advice_forget(sm);
 	sm_sweep_plan(sm);
 	if (sm->cfg.m_key == old.m_key && sm->cfg.m_key_protect == old.m_key_protect &&
 	    sm->cfg.m_key_lease_s == old.m_key_lease_s)

@@ -144,6 +144,8 @@ static const struct row {
 		{FIELD("used", COUNT, lanes.used), FIELD("most", COUNT, lanes.most), ABOUT("node")}},
 	[SM_NOTE_ENGINE] = {{"engine", RECORD_NOTICE, "engine {engine} computes the routes: {why}"},
 		{FIELD("engine", STRING, engine.name), FIELD("why", STRING, engine.why)}},
+	[SM_NOTE_WORSE] = {{"worse_routes", RECORD_WARNING, "routes of {engine} are clearly worse than those of auto: {why}"},
+		{FIELD("engine", STRING, engine.name), FIELD("why", STRING, engine.why)}},
 	[SM_NOTE_OTHER_KEY] = {{"other_key", RECORD_WARNING,
 		"SM {from}[ at {node}] does not show the SM_Key of this one and is passed over"},
 		{FIELD("from", GUID, election.from), ABOUT("node")}},

@@ -55,3 +55,36 @@ bool sm_choice_compute(const struct sm_compute *c, unsigned threads, struct rt_r
 	*r = x.report;
 	return true;
 }
+
+static const struct rt_try *try_of(const struct rt_choice *x)
+{
+	for (unsigned i = 0; i < x->ntried; i++)
+		if (x->tried[i].engine == x->engine)
+			return &x->tried[i];
+	return NULL;
+}
+
+void sm_advise(const struct sm_compute *c, unsigned threads, struct sm_advice *out)
+{
+	struct rt_opts o = {.root = rt_root_centre(c->fab),
+			    .threads = threads,
+			    .lanes = c->lanes,
+			    .directed = c->directed,
+			    .steady = true,
+			    .stop = c->stop,
+			    .stop_ctx = c->stop_ctx};
+	const struct rt_try *best;
+	struct rt_choice x;
+	struct err e;
+
+	if (!c->old || rt_choose(c->fab, &o, &x, &e))
+		return;
+	best = try_of(&x);
+	if (!rt_quick_quality(c->fab, c->old, threads, &out->bisection, &out->shifts, &e)) {
+		out->engine = x.engine;
+		out->best_bisection = best->bisection;
+		out->best_shifts = best->shifts;
+		out->worse = rt_clearly_worse(out->bisection, out->shifts, best);
+	}
+	rt_choice_free(&x);
+}

@@ -249,7 +249,8 @@ void sm_ahead_request(struct sm *sm)
 		a = sm->routes.ahead = mem_zalloc(sizeof(*a));
 	if ((a && a->id) || sm_balance_request(sm)) /* other tables would need other repairs */
 		return;
-	if (!may || a->bytes > sm->cfg.ahead_bytes || !failure_next(sm, &a->next, &x))
+	if (sm_advice_request(sm) || !may || a->bytes > sm->cfg.ahead_bytes ||
+	    !failure_next(sm, &a->next, &x))
 		return;
 	a->task = task_for(sm, &x);
 	a->id = ++sm->routes.request_id;

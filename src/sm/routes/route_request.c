@@ -268,6 +268,7 @@ static enum sm_outcome compute_begin(struct sm *sm)
 		return routes_take(sm, &known);
 	}
 	sm_balance_reset(sm);
+	sm_advice_drop(sm);
 	stage_choose(sm, old);
 	sm_routes_request(sm, old);
 	if (c->before && c->supply->keep && !sm->dev.off.n && !sm->topo.data_fab &&
@@ -313,7 +314,8 @@ enum sm_outcome sm_routes_in(struct sm *sm, const struct sm_event *ev)
 	struct sm_routes given = ev->routes, *r = &given;
 
 	sm_retired_free(sm, r->epoch);
-	if (sm_ahead_answer(sm, r) || sm_balance_answer(sm, r) || sm_defragment_answer(sm, r))
+	if (sm_ahead_answer(sm, r) || sm_balance_answer(sm, r) || sm_defragment_answer(sm, r) ||
+	    sm_advice_answer(sm, r))
 		return SM_GOING_ON;
 	if (sm->core.phase != SM_COMPUTE || r->epoch != sm->routes.request_id) { /* outdated */
 		sm_routes_free(r);

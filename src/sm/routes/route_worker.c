@@ -109,6 +109,7 @@ static struct rt_tables *tables_for(const struct sm_compute *c, unsigned threads
 			    .rank = out->rank,
 			    .ties = c->ties,
 			    .lanes = c->lanes,
+			    .steady = c->choose,
 			    /* of FERa only, over ranks that they obey */
 			    .before = c->ranked && !c->ref ? c->before : NULL,
 			    .even = true};
@@ -528,6 +529,10 @@ void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_rout
 	*done = (struct sm_work_done){0};
 	if (c->defragment) {
 		out->vms = sm_defragment_run(c, done);
+		return;
+	}
+	if (c->advise) {
+		sm_advise(c, threads, &out->advice);
 		return;
 	}
 	if (c->compare) {

@@ -61,6 +61,13 @@ struct sm_choice {
 	uint32_t asked;		  /* snapshot for which the worker was asked at rest; 0: none */
 };
 
+/* The comparison of a named engine with auto. */
+struct sm_advice_state {
+	uint32_t id; /* of the request; 0: none is open */
+	bool done;
+	char text[SM_WHY]; /* "": nothing to say */
+};
+
 struct sm_routing {
 	struct rt_tables *tables;
 	uint64_t *rank; /* of tables, by switch; NULL: not told */
@@ -90,6 +97,7 @@ struct sm_routing {
 	struct sm_reference ref;
 	const struct rt_engine *by; /* as with the answer that the tables or their legs came with */
 	struct sm_choice choice;
+	struct sm_advice_state advice;
 };
 
 /* service_levels.c */
@@ -109,6 +117,12 @@ void sm_choice_forget(struct sm *sm);
 bool sm_choice_is_due(const struct sm *sm); /* at rest: the worker is to choose again */
 void sm_choice_asked(struct sm *sm, bool asked);
 void sm_choice_stays(struct sm *sm); /* it chose the same engine */
+
+/* advice.c */
+bool sm_advice_request(struct sm *sm);			   /* at rest: true: a comparison is open */
+bool sm_advice_answer(struct sm *sm, struct sm_routes *r); /* true: it was one */
+void sm_advice_drop(struct sm *sm);			   /* another request comes first */
+void sm_advice_forget(struct sm *sm);
 
 /* ranks.c */
 node_id sm_root_in(const struct sm *sm, const struct fab *f);

@@ -32,6 +32,8 @@ bool sm_reroute(const struct sm_compute *c, unsigned threads, struct sm_routes *
 void sm_compare_reference(const struct sm_compute *c, unsigned threads, struct sm_routes *out,
 			  struct sm_work_done *done);
 
+/* How good old is beside what auto would choose; nothing where it was stopped. */
+void sm_advise(const struct sm_compute *c, unsigned threads, struct sm_advice *out);
 /* Tables of the engine that serves best, their ranks, the reason, and the verifier's report on them: r. False: none does,
  * out->why says why. */
 bool sm_choice_compute(const struct sm_compute *c, unsigned threads, struct rt_report *r,

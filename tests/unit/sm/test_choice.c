@@ -2,7 +2,7 @@
 /*
  * The manager chooses the engine of its routes: when it does, what it says, and when the choice stays. State: one lab for
  * each test.
- * Covers: choice.c, choice_worker.c
+ * Covers: choice.c, choice_worker.c, advice.c
  */
 #include "unit_test.h"
 
@@ -15,7 +15,7 @@
 struct story {
 	struct fab *fab;
 	struct lab *lab;
-	unsigned chosen, refused; /* notes */
+	unsigned chosen, refused, worse; /* notes */
 	char engine[16], why[SM_WHY];
 };
 
@@ -24,6 +24,7 @@ static void on_note(void *ctx, const struct sm_note *n)
 	struct story *s = ctx;
 
 	s->refused += n->kind == SM_NOTE_REFUSED || n->kind == SM_NOTE_OTHER_ENGINE;
+	s->worse += n->kind == SM_NOTE_WORSE;
 	if (n->kind != SM_NOTE_ENGINE)
 		return;
 	s->chosen++;
@@ -195,12 +196,45 @@ TEST(another_engine_serves_where_the_chosen_one_cannot)
 	fab_free(with);
 }
 
+/* Roots that were named, or an engine: once, with both figures, and only where they are clearly worse. */
+TEST(a_named_engine_that_is_clearly_worse_is_reported_once)
+{
+	struct fab_gen torus = {.kind = "torus", .dims = {6, 6}, .ndims = 2, .hosts = 1};
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct fab_gen g = i ? tree : torus;
+		struct lab_config c;
+		struct story s;
+		struct err e;
+		port_id p;
+
+		s = (struct story){.fab = fab_generate(&g, &e)};
+		lab_config_default(&c);
+		c.threads = 1;
+		c.sm.advise = true;
+		c.sm.mechanism.routes = sm_supply_find("fera");
+		s.lab = lab_new(s.fab, &c, &e);
+		lab_on_note(s.lab, on_note, &s);
+		lab_power_on(s.lab, NULL);
+		settle(&s);
+		lab_run_until(s.lab, sim_now(lab_sim(s.lab)) + PS_PER_S);
+		assert_int_equal(s.worse, !i);
+		assert_int_equal(strstr(sm_advice(lab_sm(s.lab)), "bisections 0.") != NULL, !i);
+		p = trunk(s.fab);
+		sim_uncable(lab_sim(s.lab), p);
+		settle(&s);
+		assert_int_equal(s.worse, !i);
+		end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_failure_and_its_end_change_no_engine),
 		cmocka_unit_test(a_subnet_that_grows_gets_another_engine),
 		cmocka_unit_test(lanes_are_used_where_they_are_allowed),
+		cmocka_unit_test(a_named_engine_that_is_clearly_worse_is_reported_once),
 		cmocka_unit_test(another_engine_serves_where_the_chosen_one_cannot),
 	};
 
