@@ -23,7 +23,7 @@ void sm_advice_drop(struct sm *sm)
 	sm->routes.advice.id = 0;
 }
 
-static bool is_due(const struct sm *sm)
+bool sm_advice_is_due(const struct sm *sm)
 {
 	const struct fab *f = sm->topo.fab;
 
@@ -31,23 +31,6 @@ static bool is_due(const struct sm *sm)
 	       !sm->routes.advice.done && sm->election.state == IBA_SM_MASTER &&
 	       !sm->core.incomplete && !sm_is_doubtful(&sm->disc) && f->nhosts > 1 &&
 	       (uint64_t)f->nswitches * fab_top_lid(f) <= ENTRIES_MOST;
-}
-
-bool sm_advice_request(struct sm *sm)
-{
-	struct sm_compute *c = &sm->core.out->compute;
-
-	if (sm->routes.advice.id)
-		return true;
-	if (!is_due(sm))
-		return false;
-	sm_routes_request(sm, true);
-	c->advise = true;
-	c->lanes = c->lanes ? c->lanes : 1;
-	sm->routes.advice.id = sm->routes.request_id;
-	/* A mechanism without plans tells no tables: there is nothing to compare. */
-	sm->routes.advice.done = !c->old;
-	return true;
 }
 
 static unsigned thousandths(uint64_t share)

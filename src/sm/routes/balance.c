@@ -55,6 +55,24 @@ bool sm_balance_request(struct sm *sm)
 	return true;
 }
 
+/* Beside the comparison of repairs: that of a named engine with auto. */
+bool sm_advice_request(struct sm *sm)
+{
+	struct sm_compute *c = &sm->core.out->compute;
+
+	if (sm->routes.advice.id)
+		return true;
+	if (!sm_advice_is_due(sm))
+		return false;
+	sm_routes_request(sm, true);
+	c->advise = true;
+	c->lanes = c->lanes ? c->lanes : 1;
+	sm->routes.advice.id = sm->routes.request_id;
+	/* A mechanism without plans tells no tables: there is nothing to compare. */
+	sm->routes.advice.done = !c->old;
+	return true;
+}
+
 bool sm_balance_answer(struct sm *sm, struct sm_routes *r)
 {
 	struct sm_balance *b = &sm->routes.balance;

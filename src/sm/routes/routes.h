@@ -119,6 +119,7 @@ void sm_choice_asked(struct sm *sm, bool asked);
 void sm_choice_stays(struct sm *sm); /* it chose the same engine */
 
 /* advice.c */
+bool sm_advice_is_due(const struct sm *sm);
 bool sm_advice_request(struct sm *sm);			   /* at rest: true: a comparison is open */
 bool sm_advice_answer(struct sm *sm, struct sm_routes *r); /* true: it was one */
 void sm_advice_drop(struct sm *sm);			   /* another request comes first */
