@@ -182,9 +182,9 @@ const struct setting settings_table[] = {
 		 "More than 1 only where hosts use the service levels that weft ctl route shows: other "
 		 "packets could deadlock"),
 	 UINT(sm.auto_lanes, 0, 8)},
-	{DAEMON("routes", "advise", "routes-advise",
-		"compare routes of a named engine at rest with those that auto would choose, and warn where they "
-		"are more than a tenth worse"),
+	{MANAGER("routes", "advise", "routes-advise",
+		 "compare routes of a named engine at rest with those that auto would choose, and warn where they "
+		 "are more than a tenth worse"),
 	 BOOL(sm.advise), .daemon = "true"},
 	{MANAGER("routes", "roots", "roots",
 		 "GUIDs of up to 8 switches: the first that is present is the root"),
