@@ -59,7 +59,7 @@ test(async () => {
 	same('a click goes to the cable', await w.get(() => weft.app.link >= 0 && weft.app.fabric.f.name[weft.app.fabric.f.a[weft.app.link]] !== undefined), true);
 	await w.pane('Quality');
 	await w.get(() => document.querySelector('#pane button.main').click());
-	await w.until('the quality of routes, by the manager\'s tables', paneHas, 'Engine', 'fera', 'Random pairs', 'Busiest links', 'root0');
+	await w.until('the quality of routes, by the manager\'s tables', paneHas, 'Engine', JSON.parse(run('ctl', '--name', NAME, 'status', '--json')).engine, 'Random pairs', 'Busiest links', 'root0');
 	same('the worst links are coloured', await w.get(() => weft.app.overlay.title === 'quality' && weft.app.overlay.heat.size === 8), true);
 	await w.keys('Escape');
 	await w.pane('Counters');
