@@ -21,6 +21,22 @@ static void cut(struct rt_tables **t, const struct fab *f)
 	rt_tables_free(was);
 }
 
+/* LIDs that no port has keep what the switches hold: the reference may have routes of a VM that was stopped since. */
+static void leave_unassigned(const struct sm_compute *c, struct rt_tables *t)
+{
+	port_id *lids;
+	uint32_t top;
+	struct err e;
+
+	if (!c->old || fab_lid_table(c->fab, &lids, &top, &e))
+		return;
+	for (uint32_t lid = 1; lid < t->stride; lid++)
+		for (uint32_t s = 0; (lid > top || lids[lid] == FAB_NONE) && s < t->nswitches; s++)
+			rt_row(t, s)[lid] =
+				lid < c->old->stride ? rt_row(c->old, s)[lid] : IBA_PORT_NONE;
+	free(lids);
+}
+
 /* Whether the fabric is that of the reference again, and the tables are its tables. */
 static bool is_reference(const struct sm_compute *c, const struct rt_update_stats *st)
 {
@@ -55,6 +71,7 @@ bool sm_reroute(const struct sm_compute *c, unsigned threads, struct sm_routes *
 	if (!c->ref_engine->update(c->fab, c->ref, &out->tables, out->rank, &st, &e) &&
 	    !(c->stage == SM_FINAL && st.new_links)) {
 		cut(&out->tables, c->fab);
+		leave_unassigned(c, out->tables);
 		out->verified = is_right(c, threads, out);
 	}
 	if (!out->verified) {

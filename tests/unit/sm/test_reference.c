@@ -349,6 +349,42 @@ TEST(a_comparison_that_another_request_waits_for_ends_without_a_result)
 	end(&s);
 }
 
+/* A VM was stopped after the reference was made: its column is empty in the switches and stays so (VM trial 950400). */
+TEST(lids_that_no_port_has_keep_what_the_switches_hold)
+{
+	struct story s;
+	struct sm_routes r;
+	struct sm_work_done done;
+	struct rt_tables *with;
+	struct rt_before ref;
+	rt_turns off = {0};
+	struct sm_compute c = {.epoch = 3,
+			       .stage = SM_PROVISIONAL,
+			       .supply = sm_supply_find("repair"),
+			       .engine = &rt_tree,
+			       .ref = &ref,
+			       .ref_engine = &rt_tree,
+			       .off = &off};
+	uint32_t lid;
+
+	begin(&s, tree8, "tree");
+	c.fab = sm_fabric(manager(&s));
+	c.old = sm_tables(manager(&s));
+	lid = c.old->top_lid + 1;
+	assert_true(lid < c.old->stride);
+	with = rt_tables_carry(c.fab, c.old, c.fab);
+	for (uint32_t sw = 0; sw < with->nswitches; sw++)
+		rt_row(with, sw)[lid] = rt_row(with, sw)[1];
+	ref = (struct rt_before){c.fab, manager(&s)->routes.rank, with};
+	sm_compute_run(&c, 1, &r, &done);
+	assert_true(r.tables && r.verified);
+	for (uint32_t sw = 0; sw < with->nswitches; sw++)
+		assert_int_equal(rt_row(r.tables, sw)[lid], IBA_PORT_NONE);
+	sm_routes_free(&r);
+	rt_tables_free(with);
+	end(&s);
+}
+
 /* ---- settings ---- */
 
 TEST(other_settings_of_routes_end_the_reference)
@@ -379,6 +415,7 @@ int main(void)
 		cmocka_unit_test(
 			routes_that_are_a_tenth_worse_than_from_scratch_are_replaced_by_these),
 		cmocka_unit_test(a_comparison_that_another_request_waits_for_ends_without_a_result),
+		cmocka_unit_test(lids_that_no_port_has_keep_what_the_switches_hold),
 		cmocka_unit_test(other_settings_of_routes_end_the_reference),
 	};
 
