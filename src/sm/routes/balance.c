@@ -76,14 +76,16 @@ bool sm_advice_request(struct sm *sm)
 bool sm_balance_answer(struct sm *sm, struct sm_routes *r)
 {
 	struct sm_balance *b = &sm->routes.balance;
+	bool none;
 
 	if (!b->id || r->epoch != b->id)
 		return false;
 	b->id = 0;
-	b->measured = !r->tables || !r->verified;
+	none = !r->tables || !r->verified;
+	b->measured = none && !r->engine; /* else engines were compared, not the repair */
 	if (r->engine && !r->tables)
 		sm_choice_stays(sm);
-	if (b->measured)
+	if (none)
 		sm_routes_free(r);
 	else
 		b->better = *r;
