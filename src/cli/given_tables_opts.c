@@ -20,7 +20,8 @@ static struct {
 const struct cli_opt given_opts[] = {
 	{.name = "tables", .type = CLI_STR, .dst = &g.path, .arg = "FILE",
 	 .help = "the manager programs the tables and LIDs of this opensm-lfts.dump, credit loops included, "
-		 "instead of computing some; after a change it computes its own"},
+		 "instead of computing some; after a change it computes its own. full or partial: blocks that the manager sends "
+		 "are all, or only those that differ (setting tables)"},
 	{.name = "sls", .type = CLI_STR, .dst = &route_o.sls, .arg = "FILE",
 	 .help = "with --tables: service level of every path, as for weft route verify; hosts send with them"},
 	{.name = "sl2vl", .type = CLI_STR, .dst = &route_o.sl2vl, .arg = "FILE",

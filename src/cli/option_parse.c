@@ -30,14 +30,41 @@ static const struct cli_opt *table_at(const struct cli_opt *table, unsigned *i)
 	return NULL;
 }
 
-const struct cli_opt *cli_opt_at(const struct cli_cmd *c, unsigned i)
+static const struct cli_opt *own_at(const struct cli_cmd *c, unsigned *i)
 {
-	const struct cli_opt *o = table_at(c->opts, &i);
+	const struct cli_opt *o = table_at(c->opts, i);
 
 	for (const struct cli_opt *const *t = c->shared; !o && t && *t; t++)
-		o = table_at(*t, &i);
-	if (!o && c->settings)
-		o = table_at(setting_opts(c->settings), &i);
+		o = table_at(*t, i);
+	return o;
+}
+
+static bool is_own(const struct cli_cmd *c, const char *name)
+{
+	const struct cli_opt *o;
+
+	for (unsigned i = 0, at = 0; (o = own_at(c, &at)); at = ++i)
+		if (!strcmp(o->name, name))
+			return true;
+	return false;
+}
+
+/* Settings but those whose name the command has for something else: see setting_meant(). */
+static const struct cli_opt *setting_at(const struct cli_cmd *c, unsigned *i)
+{
+	for (const struct cli_opt *o = c->settings ? setting_opts(c->settings) : NULL; o && o->name;
+	     o++)
+		if (!is_own(c, o->name) && !(*i)--)
+			return o;
+	return NULL;
+}
+
+const struct cli_opt *cli_opt_at(const struct cli_cmd *c, unsigned i)
+{
+	const struct cli_opt *o = own_at(c, &i);
+
+	if (!o)
+		o = setting_at(c, &i);
 	return o ? o : table_at(common, &i);
 }
 
@@ -187,6 +214,22 @@ static int opt_unknown(const struct scan *s, const char *name, size_t len)
 	return err_set(s->e, -EINVAL, "unknown option '--%.*s'", (int)MIN(len, (size_t)60), name);
 }
 
+/* A word of a setting means the setting also where the command has its name for something else: --tables partial, --tables FILE. */
+static const struct cli_opt *setting_meant(const struct cli_cmd *c, const struct cli_opt *o,
+					   const char *value)
+{
+	const struct cli_opt *k =
+		c->settings && o->type == CLI_STR ? setting_opts(c->settings) : NULL;
+	const char *word;
+
+	for (; k && k->name; k++)
+		for (unsigned i = 0; !strcmp(k->name, o->name) && (word = cli_opt_choice(k, i));
+		     i++)
+			if (!strcmp(word, value))
+				return k;
+	return o;
+}
+
 /* The word after an option. If it looks like an option, the value was probably forgotten. */
 static int value_from_next(struct scan *s, const struct cli_opt *o)
 {
@@ -201,7 +244,7 @@ static int value_from_next(struct scan *s, const struct cli_opt *o)
 			"--%s needs a value: %s, found '%.60s' (write --%s=%.60s if you mean it)",
 			o->name, o->arg ? o->arg : "?", v, o->name, v);
 	s->at++;
-	return value_set(o, v, s->e);
+	return value_set(setting_meant(s->cmd, o, v), v, s->e);
 }
 
 static int long_option(struct scan *s, const char *name)
@@ -218,7 +261,8 @@ static int long_option(struct scan *s, const char *name)
 		return value ? err_set(s->e, -EINVAL, "--%s takes no value, found '%.60s'", o->name,
 				       value)
 			     : value_set(o, NULL, s->e);
-	return value ? value_set(o, value, s->e) : value_from_next(s, o);
+	return value ? value_set(setting_meant(s->cmd, o, value), value, s->e)
+		     : value_from_next(s, o);
 }
 
 /* -v, -o FILE, -oFILE, and several flags in one word: -vq */
