@@ -533,9 +533,21 @@ settings_are_options()
 	of() { jq -r --arg c "$1" '.commands[] | select(.name == $c) | .options[] | select(.key) | "\(.section).\(.key)"' table | sort; }
 	of sm | diff keys - || return 1
 	grep -E '^(damping|keys|election|virtual)|^manager|^routes' keys | grep -v -e manager.unsafe -e keys.file > manager
-	for c in 'sim up' 'sim change' 'sim demo' 'sim run' 'sim saturate'; do
+	for c in 'sim up' 'sim demo'; do
 		of "$c" | diff manager - || return 1
 	done
+	# There --tables takes a file as well: its words mean the setting.
+	grep -v '^manager.tables$' manager > others
+	for c in 'sim change' 'sim run' 'sim saturate'; do
+		of "$c" | diff others - || return 1
+	done
+	"$bin" topo gen mtree 4 2 -o words.net > /dev/null || return 1
+	for words in '--tables full' '--tables=partial'; do
+		# shellcheck disable=SC2086 # two words
+		"$bin" sim change words.net --profile thesis --each-switch activation $words --json |
+			jq -c .mean.smps > "words$words" || return 1
+	done
+	! cmp 'words--tables full' 'words--tables=partial'
 }
 ok "settings are options of every command that runs a manager" settings_are_options
 
