@@ -17,6 +17,7 @@ struct sm_contact {
 	uint32_t port; /* of the topology database, or NONE */
 	uint16_t lid;
 	struct sm_way way;
+	struct sm_way last; /* that led there by tables when it answered: if nothing else does */
 };
 
 struct sm_other { /* another manager */

@@ -111,15 +111,15 @@ struct sm_subject sm_about_contact(const struct sm *sm, const struct sm_contact 
  */
 void sm_contact_address(struct sm *sm, const struct sm_contact *c, unsigned tries, struct sm_req *r)
 {
-	bool by_way = c->way.n && (tries % 2 || !c->lid);
+	const struct sm_way *way = c->way.n ? &c->way : tries % 2 && c->last.n ? &c->last : NULL;
 
-	if (is_there(sm, c) && !(tries % 2 && c->way.n)) {
+	if (is_there(sm, c) && !(tries % 2 && way)) {
 		sm_req_port(sm, r, r->method, SM_FOR_SWEEP, c->port);
 		return;
 	}
 	r->target = (struct sm_target){.kind = SM_TARGET_NONE, .node = NONE, .port = NONE};
-	if (by_way)
-		r->by = &c->way;
+	if (way)
+		r->by = way;
 	else
 		r->lid = c->lid;
 }
@@ -171,17 +171,16 @@ bool sm_other_trusted(struct sm *sm, const struct sm_contact *at, const struct i
 /* The way to it is kept for the time when no table leads there any more. */
 static void contact_renew(struct sm *sm, struct sm_contact *c, const struct sm_contact *at)
 {
-	struct sm_way way = c->way;
+	struct sm_way last = c->last;
 	uint64_t guid = c->guid;
 
 	*c = *at;
 	c->guid = guid;
+	c->last = last;
 	if (!is_there(sm, c))
 		c->port = port_of_guid(sm, guid);
-	if (!c->way.n && c->port != NONE)
-		sm_way_by_tables(sm, sm->topo.ports.at[c->port].pi.lid, &c->way);
-	if (!c->way.n)
-		c->way = way;
+	if (c->port != NONE && sm_way_by_tables(sm, sm->topo.ports.at[c->port].pi.lid, &last))
+		c->last = last;
 }
 
 struct sm_other *sm_other_learn(struct sm *sm, const struct sm_contact *at,
