@@ -29,6 +29,11 @@ void run_pump_init(struct run_pump *p, struct tp *tp, struct sm *sm, unsigned wi
 	p->ring = mem_array(p->size, sizeof(*p->ring));
 }
 
+void run_pump_set_sa(struct run_pump *p, struct sa *sa)
+{
+	p->sa = sa;
+}
+
 void run_pump_set_pause(struct run_pump *p, time_ps pause)
 {
 	p->pause = pause;
@@ -145,6 +150,8 @@ static time_ps clock_set_back(struct run_pump *p, time_ps now)
 	if (now < p->back_after)
 		return now;
 	sm_time_back(p->sm, by);
+	if (p->sa)
+		sa_time_back(p->sa, by);
 	p->zero_ns += by / PS_PER_NS;
 	p->ran = p->ran > by ? p->ran - by : 0;
 	if (p->wake != TIME_NEVER)
@@ -157,6 +164,38 @@ void run_pump_event(struct run_pump *p, struct sm_event *ev)
 	step(p, ev, clock_set_back(p, run_pump_now(p)));
 }
 
+/* ---- subnet administration ---- */
+
+static void administer(struct run_pump *p, const struct tp_mad *m, time_ps now)
+{
+	struct sa_mad in = {.lid = m->slid, .sl = m->sl};
+
+	memcpy(in.mad, m->mad, IBA_MAD_SIZE);
+	sa_take(p->sa, p->sm, &in, now);
+}
+
+/* Responses go out as long as half of the ring is free: the manager's own MADs need the rest. */
+static void administration_send(struct run_pump *p, time_ps now)
+{
+	struct sm_status st;
+	struct sa_mad out;
+
+	sa_manager(p->sa, p->sm, now);
+	if (now >= sa_due(p->sa))
+		sa_wake(p->sa, now);
+	if (p->n >= p->size / 2 || !sa_next(p->sa, &out, now))
+		return;
+	sm_status(p->sm, &st);
+	do {
+		struct tp_mad m = {.slid = st.lid, .dlid = out.lid, .sl = out.sl, .qp = 1};
+
+		memcpy(m.mad, out.mad, IBA_MAD_SIZE);
+		run_pump_send(p, &m);
+	} while (p->n < p->size / 2 && sa_next(p->sa, &out, now));
+}
+
+/* ---- in ---- */
+
 static void receive(struct run_pump *p, const struct tp_mad *m, time_ps now)
 {
 	if (m->qp && iba_smp_mgmt_class(m->mad) == IBA_CLASS_PERF) {
@@ -166,6 +205,10 @@ static void receive(struct run_pump *p, const struct tp_mad *m, time_ps now)
 	}
 	if (m->qp && m->lost)
 		return;
+	if (m->qp && p->sa && iba_smp_mgmt_class(m->mad) == IBA_CLASS_SUBN_ADM) {
+		administer(p, m, now);
+		return;
+	}
 	step(p,
 	     &(struct sm_event){.kind = m->lost ? SM_EV_LOST : SM_EV_SMP,
 				.mad = m->mad,
@@ -194,6 +237,8 @@ int run_pump_turn(struct run_pump *p)
 		p->more = 0;
 		step(p, &(struct sm_event){.kind = SM_EV_WAKE}, now);
 	}
+	if (p->sa)
+		administration_send(p, now);
 	moved = flush(p);
 	return moved < 0 ? moved : got + moved;
 }

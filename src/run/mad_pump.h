@@ -6,6 +6,7 @@
 #ifndef WEFT_MAD_PUMP_H
 #define WEFT_MAD_PUMP_H
 
+#include "sa/sa.h"
 #include "sm/sm.h"
 #include "transport/transport.h"
 
@@ -22,6 +23,7 @@ struct run_pump_calls {
 struct run_pump {
 	struct tp *tp; /* borrowed, like sm */
 	struct sm *sm;
+	struct sa *sa; /* borrowed; NULL: requests of hosts are not answered */
 	struct run_pump_calls call;
 	struct sm_actions out;
 	uint64_t (*clock_ns)(void);
@@ -41,6 +43,7 @@ struct run_pump {
 /* window: the manager's. */
 void run_pump_init(struct run_pump *p, struct tp *tp, struct sm *sm, unsigned window,
 		   uint64_t (*clock_ns)(void), const struct run_pump_calls *call);
+void run_pump_set_sa(struct run_pump *p, struct sa *sa);
 void run_pump_set_pause(struct run_pump *p, time_ps pause); /* 0: Sets are never dropped */
 void run_pump_free(struct run_pump *p);
 time_ps run_pump_now(const struct run_pump *p); /* the manager's time */

@@ -20,7 +20,7 @@ static void on_timer(uv_timer_t *t);
 /* No MAD moved for a while: sleep until one arrives or something is due. */
 static void sleep_until_due(struct run_session *s, time_ps now)
 {
-	time_ps wake = s->pump.wake;
+	time_ps wake = MIN(s->pump.wake, sa_due(s->sa));
 	time_ps wait = wake == TIME_NEVER ? TIME_NEVER : wake - MIN(wake, now);
 	uint64_t ms = s->pump.n ? FULL_MS : MIN(wait / PS_PER_MS, (time_ps)PROBE_MS);
 
@@ -214,7 +214,11 @@ bool run_session_send(struct run_session *s, const struct tp_mad *m)
 void run_session_init(struct run_session *s, uv_loop_t *loop, struct run_log *log,
 		      const struct run_session_calls *call)
 {
+	struct sa_config cfg;
+
 	*s = (struct run_session){.loop = loop, .log = log, .call = *call};
+	sa_config_default(&cfg);
+	s->sa = sa_new(&cfg);
 	uv_idle_init(loop, &s->idle);
 	uv_timer_init(loop, &s->timer);
 	s->idle.data = s->timer.data = s;
@@ -272,6 +276,7 @@ void run_session_start(struct run_session *s)
 
 	run_pump_init(&s->pump, s->tp, s->sm, s->window, uv_hrtime, &call);
 	run_pump_set_pause(&s->pump, s->pause);
+	run_pump_set_sa(&s->pump, s->sa);
 	if (!poll_start(s)) {
 		s->call.lost(s->call.ctx);
 		return;
@@ -312,6 +317,7 @@ void run_session_free(struct run_session *s)
 {
 	former_free(s, UINT64_MAX);
 	vec_free(&s->former);
+	sa_free(s->sa);
 }
 
 void run_session_total(const struct run_session *s, struct run_session_totals *t)

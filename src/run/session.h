@@ -47,6 +47,7 @@ struct run_session {
 	uv_poll_t *poll;
 	struct run_pump pump;
 	struct sm *sm;
+	struct sa *sa;	  /* for all sessions: what hosts have registered stays */
 	unsigned window;  /* the manager's */
 	time_ps pause;	  /* the manager's, if there may be others */
 	uint64_t number;  /* of the session, from 1; 0: there was none yet */

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Subnet administration (IBA 15): requests of hosts in, responses out, over what the manager knows. Pure, as the manager
+ * is: time comes in with each call, and the caller sends what sa_next() gives.
+ *
+ *	sa_take(sa, sm, &mad, now)     a MAD of the class SubnAdm arrived
+ *	sa_manager(sa, sm, now)        after each step of the manager: its snapshot or state may be another one
+ *	sa_wake(sa, now)               the time of sa_due() has come (early or late does no harm)
+ *	while (room) sa_next(sa, &out) what is to be sent, one MAD at a time, so that no queue of the caller overflows
+ *
+ * Only a master answers. While it has no snapshot yet, it answers "busy"; a manager that is not master is silent, since
+ * hosts send requests to the master (IBA 15.4). Whatever bytes a MAD holds, the worst that happens is that it is counted
+ * and ignored. Memory is bounded: see the limits below.
+ */
+#ifndef WEFT_SA_H
+#define WEFT_SA_H
+
+#include "iba/sa.h"
+#include "sm/sm.h"
+
+struct sa_config {
+	uint64_t
+		sm_key; /* requests with it are trusted; those with another one but 0 are dropped */
+	uint64_t prefix;    /* of GIDs of this subnet */
+	unsigned resp_time; /* RespTimeValue of ClassPortInfo: 4.096 us * 2^n */
+};
+void sa_config_default(struct sa_config *c);
+
+enum {
+	SA_TRANSFERS = 4096,	       /* long messages under way, of all hosts */
+	SA_TRANSFERS_OF_ONE = 64,      /* and of one LID */
+	SA_TRANSFER_BYTES = 256 << 20, /* of all of them together */
+	SA_LONG_REQUEST = 64 << 10,    /* bytes of a request in segments */
+	SA_WAITING = 8192,	       /* short responses that are not sent yet */
+};
+
+struct sa_mad {
+	uint8_t mad[IBA_MAD_SIZE];
+	uint16_t lid; /* received: of its sender; to be sent: of its receiver */
+	uint8_t sl;
+};
+
+/* How requests ended, for counters by attribute. */
+enum sa_result {
+	SA_ANSWERED,  /* with status 0 */
+	SA_REFUSED,   /* with another status */
+	SA_UNTRUSTED, /* dropped: a wrong SM_Key */
+	SA_DROPPED,   /* dropped: no room for the response */
+	SA_NRESULTS
+};
+
+struct sa_count { /* of one attribute */
+	uint16_t attr_id;
+	const char *name; /* "PathRecord" */
+	uint64_t requests, results[SA_NRESULTS];
+};
+
+struct sa_status {
+	bool serving; /* it is master and has a snapshot */
+	uint64_t requests, responses, bad, silent, busy;
+	uint64_t by_status
+		[9]; /* refusals: 0 MADHeader.Status of all classes, 1 to 8 as enum iba_sa_status >> 8 */
+	uint64_t segments_sent, transfers_failed;
+	uint32_t transfers, waiting;
+	size_t transfer_bytes;
+};
+
+struct sa *sa_new(const struct sa_config *c);
+void sa_free(struct sa *sa);
+void sa_reconfigure(struct sa *sa, const struct sa_config *c);
+
+void sa_take(struct sa *sa, const struct sm *sm, const struct sa_mad *in, time_ps now);
+void sa_manager(struct sa *sa, const struct sm *sm, time_ps now);
+void sa_wake(struct sa *sa, time_ps now);
+time_ps sa_due(const struct sa *sa);			      /* TIME_NEVER: nothing is */
+bool sa_next(struct sa *sa, struct sa_mad *out, time_ps now); /* false: there is nothing to send */
+void sa_time_back(struct sa *sa, time_ps by);		      /* as sm_time_back() */
+
+void sa_status(const struct sa *sa, struct sa_status *st);
+bool sa_count_at(const struct sa *sa, size_t n, struct sa_count *c); /* false: there are no more */
+
+#endif

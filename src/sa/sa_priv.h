@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of subnet administration share. A request goes from server.c over a row of attributes.c to its handler. */
+#ifndef WEFT_SA_PRIV_H
+#define WEFT_SA_PRIV_H
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "iba/rmpp.h"
+#include "sa/sa.h"
+
+/* ---- the subnet as requests ask for it: view.c ---- */
+
+struct sa_view {
+	const struct sm *sm;   /* for the call that is under way; NULL between calls */
+	const struct fab *fab; /* its snapshot; NULL: none yet */
+	uint32_t number;       /* of that snapshot */
+	port_id *by_lid;       /* FAB_NONE where unused */
+	uint32_t top_lid;
+	struct map64 by_guid; /* port GUID to port */
+};
+
+void sa_view_update(struct sa_view *v, const struct sm *sm);
+void sa_view_free(struct sa_view *v);
+port_id sa_port_by_lid(const struct sa_view *v, uint32_t lid);	 /* FAB_NONE */
+port_id sa_port_by_guid(const struct sa_view *v, uint64_t guid); /* the same */
+uint16_t sa_lid_of(const struct sa_view *v, port_id p); /* base LID of its node's port; 0 */
+port_id sa_linked_port(const struct sa_view *v, node_id n, unsigned k); /* see view.c */
+
+/* ---- a request and its answer ---- */
+
+enum sa_methods {
+	SA_GET = 1,
+	SA_TABLE = 2,
+	SA_SET = 4,
+	SA_DELETE = 8,
+	SA_MULTI = 16,
+	SA_TRACE = 32
+};
+
+struct sa_request {
+	const uint8_t *mad;		    /* headers and data */
+	size_t len;			    /* of it; at least IBA_MAD_SIZE */
+	const uint8_t *query;		    /* the record in it */
+	const struct iba_sa_layout *layout; /* NULL: ClassPortInfo */
+	struct iba_sa_hdr hdr;
+	enum sa_methods method;
+	uint16_t lid; /* of the requester */
+	port_id from; /* its port; FAB_NONE: not known */
+	bool trusted; /* it knows the SM_Key */
+	time_ps now;
+};
+
+/* Records of an answer, one after another as in a table. */
+struct sa_answer {
+	uint8_t *bytes;
+	size_t len, cap;
+	size_t size; /* of a record: 8 bytes or a multiple */
+	uint32_t n;
+	uint16_t status; /* 0, or why there are none */
+};
+
+/* Room for one more record, zeroed. */
+uint8_t *sa_record(struct sa_answer *a);
+/* The record that was added last is none: it does not match. */
+void sa_record_drop(struct sa_answer *a);
+/* Keeps the record that was added last if it has what the query asks for; but: components that the handler compared. */
+void sa_record_match(struct sa_answer *a, const struct sa_request *q, uint64_t but);
+/* Whether the mask names this component. */
+#define sa_asks(q, stem, component) (((q)->hdr.mask & IBA_SA_BIT(stem, component)) != 0)
+
+struct sa_attribute {
+	uint16_t attr_id;
+	const char *name;
+	unsigned methods; /* of enum sa_methods */
+	void (*answer)(struct sa *sa, const struct sa_request *q, struct sa_answer *a);
+};
+extern const struct sa_attribute sa_attributes[]; /* ends with attr_id 0 */
+extern const size_t sa_nattributes;
+
+/* ---- long messages: transfers.c ---- */
+
+struct sa_transfer {
+	uint64_t tid;
+	uint8_t *bytes; /* of a response; owned */
+	struct iba_rmpp_out out;
+	struct iba_rmpp_in in; /* of a request in segments */
+	time_ps due;	       /* no answer by then: late */
+	uint16_t lid;
+	uint8_t sl;
+	bool used, inbound;
+	bool ready; /* segments can be sent */
+};
+
+struct sa_transfers {
+	VEC(struct sa_transfer) list; /* places are used again */
+	uint32_t n, turn;
+	size_t bytes;
+	time_ps due;
+	uint64_t segments, failed;
+};
+
+/* Takes bytes (a message as rmpp.h describes it) over. False: there is no room, and bytes are freed. */
+bool sa_transfer_begin(struct sa *sa, uint16_t lid, uint8_t sl, uint8_t *bytes, size_t len,
+		       time_ps now);
+/* A MAD with RMPP active. *whole: a request that is complete with it, which the caller frees; NULL: it is not. */
+void sa_transfer_take(struct sa *sa, const struct sa_mad *in, time_ps now, uint8_t **whole,
+		      size_t *len);
+bool sa_transfer_is_under_way(const struct sa *sa, uint16_t lid, uint64_t tid); /* a response */
+bool sa_transfer_next(struct sa *sa, struct sa_mad *out, time_ps now);
+void sa_transfers_late(struct sa *sa, time_ps now);
+void sa_transfers_free(struct sa *sa);
+
+/* ---- all of it ---- */
+
+struct sa {
+	struct sa_config cfg;
+	struct sa_view view;
+	bool serving;
+	struct sa_transfers transfers;
+	struct sa_mad *waiting; /* a ring of SA_WAITING short messages */
+	uint32_t head, nwaiting;
+	struct sa_status counts;
+	struct sa_count *by_attribute; /* as sa_attributes[] */
+};
+
+/* A short message; false: there is no room. */
+bool sa_send(struct sa *sa, uint16_t lid, uint8_t sl, const uint8_t mad[IBA_MAD_SIZE]);
+
+/* ---- handlers, by file ---- */
+
+void sa_class_port_info(struct sa *sa, const struct sa_request *q, struct sa_answer *a);
+void sa_nodes(struct sa *sa, const struct sa_request *q, struct sa_answer *a);
+
+#endif

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Requests in, responses out. State: struct sa, with a ring of short messages that are not sent yet. Ways in: sa_take(),
+ * sa_next(), sa_wake(). Knows no record: attributes.c lists what answers which.
+ */
+#include "sa/sa_priv.h"
+
+enum { RESPONSE = 0x80, HDR_SIZE = 24, STATUS_CLASSES = 9 };
+
+void sa_config_default(struct sa_config *c)
+{
+	*c = (struct sa_config){.prefix = 0xfe80000000000000, .resp_time = 18};
+}
+
+struct sa *sa_new(const struct sa_config *c)
+{
+	struct sa *sa = mem_zalloc(sizeof(*sa));
+
+	sa->cfg = *c;
+	sa->waiting = mem_array(SA_WAITING, sizeof(*sa->waiting));
+	sa->by_attribute = mem_array(sa_nattributes, sizeof(*sa->by_attribute));
+	for (size_t i = 0; i < sa_nattributes; i++)
+		sa->by_attribute[i] = (struct sa_count){.attr_id = sa_attributes[i].attr_id,
+							.name = sa_attributes[i].name};
+	sa->transfers.due = TIME_NEVER;
+	return sa;
+}
+
+void sa_free(struct sa *sa)
+{
+	if (!sa)
+		return;
+	sa_transfers_free(sa);
+	sa_view_free(&sa->view);
+	free(sa->waiting);
+	free(sa->by_attribute);
+	free(sa);
+}
+
+void sa_reconfigure(struct sa *sa, const struct sa_config *c)
+{
+	sa->cfg = *c;
+}
+
+/* ---- out ---- */
+
+bool sa_send(struct sa *sa, uint16_t lid, uint8_t sl, const uint8_t mad[IBA_MAD_SIZE])
+{
+	struct sa_mad *m;
+
+	if (sa->nwaiting == SA_WAITING)
+		return false;
+	m = &sa->waiting[(sa->head + sa->nwaiting++) % SA_WAITING];
+	memcpy(m->mad, mad, IBA_MAD_SIZE);
+	m->lid = lid;
+	m->sl = sl;
+	return true;
+}
+
+bool sa_next(struct sa *sa, struct sa_mad *out, time_ps now)
+{
+	if (!sa->nwaiting)
+		return sa_transfer_next(sa, out, now);
+	*out = sa->waiting[sa->head];
+	sa->head = (sa->head + 1) % SA_WAITING;
+	sa->nwaiting--;
+	return true;
+}
+
+/* ---- answers ---- */
+
+uint8_t *sa_record(struct sa_answer *a)
+{
+	uint8_t *at;
+
+	if (a->len + a->size > a->cap) {
+		a->cap = MAX(a->cap * 2, MAX(a->len + a->size, (size_t)IBA_MAD_SIZE));
+		a->bytes = mem_resize(a->bytes, a->cap, 1);
+	}
+	at = a->bytes + a->len;
+	memset(at, 0, a->size);
+	a->len += a->size;
+	a->n++;
+	return at;
+}
+
+void sa_record_drop(struct sa_answer *a)
+{
+	a->len -= a->size;
+	a->n--;
+}
+
+void sa_record_match(struct sa_answer *a, const struct sa_request *q, uint64_t but)
+{
+	if (!iba_sa_match(q->layout, q->hdr.mask, but, q->query, a->bytes + a->len - a->size))
+		sa_record_drop(a);
+}
+
+/* The headers of a response: those of the request, with what is different. */
+static void response_head(const struct sa_request *q, const struct sa_answer *a, uint8_t *mad)
+{
+	unsigned method = iba_smp_method(q->mad);
+	struct iba_sa_hdr hdr = q->hdr;
+
+	memset(mad, 0, IBA_SA_DATA_OFF);
+	memcpy(mad, q->mad, HDR_SIZE);
+	if (method == IBA_SET)
+		method = IBA_GET;
+	else if (method == IBA_SA_GET_TRACE_TABLE)
+		method = IBA_SA_GET_TABLE;
+	iba_smp_set_method(mad, (uint8_t)(method | RESPONSE));
+	iba_smp_set_status(mad, a->status);
+	hdr.sm_key = 0; /* requesters know it, or must not */
+	hdr.offset = (uint16_t)(a->size / 8);
+	iba_sa_hdr_put(&hdr, mad);
+}
+
+static bool respond_short(struct sa *sa, const struct sa_request *q, const struct sa_answer *a,
+			  uint8_t sl)
+{
+	uint8_t mad[IBA_MAD_SIZE] = {0};
+
+	response_head(q, a, mad);
+	if (a->len)
+		memcpy(mad + IBA_SA_DATA_OFF, a->bytes, MIN(a->len, (size_t)IBA_SA_DATA_SIZE));
+	return sa_send(sa, q->lid, sl, mad);
+}
+
+/* A table, also an empty one, is a message in segments (15.4.2). */
+static bool respond_table(struct sa *sa, const struct sa_request *q, const struct sa_answer *a,
+			  uint8_t sl)
+{
+	uint8_t *bytes = mem_zalloc(IBA_SA_DATA_OFF + a->len);
+
+	response_head(q, a, bytes);
+	if (a->len)
+		memcpy(bytes + IBA_SA_DATA_OFF, a->bytes, a->len);
+	return sa_transfer_begin(sa, q->lid, sl, bytes, IBA_SA_DATA_OFF + a->len, q->now);
+}
+
+/* How many records there are decides how a request for one of them ends (15.4.4). */
+static void judge(const struct sa_request *q, struct sa_answer *a)
+{
+	bool one = q->method == SA_GET || q->method == SA_SET || q->method == SA_DELETE;
+
+	if (!a->status && one && !a->n)
+		a->status = IBA_SA_NO_RECORDS;
+	else if (!a->status && one && a->n > 1)
+		a->status = IBA_SA_TOO_MANY;
+	if (a->status)
+		a->len = a->n = 0;
+}
+
+static void count_end(struct sa *sa, struct sa_count *c, const struct sa_answer *a, bool sent)
+{
+	enum sa_result r = !sent ? SA_DROPPED : a->status ? SA_REFUSED : SA_ANSWERED;
+
+	if (c)
+		c->results[r]++;
+	if (sent)
+		sa->counts.responses++;
+	if (r == SA_REFUSED)
+		sa->counts.by_status[MIN(a->status >> 8, STATUS_CLASSES - 1)]++;
+}
+
+static void respond(struct sa *sa, const struct sa_request *q, struct sa_answer *a, uint8_t sl,
+		    struct sa_count *c)
+{
+	bool table = !a->status &&
+		     (q->method == SA_TABLE || q->method == SA_MULTI || q->method == SA_TRACE);
+
+	count_end(sa, c, a, table ? respond_table(sa, q, a, sl) : respond_short(sa, q, a, sl));
+	free(a->bytes);
+}
+
+/* ---- requests ---- */
+
+static unsigned method_of(unsigned method)
+{
+	switch (method) {
+	case IBA_GET:
+		return SA_GET;
+	case IBA_SET:
+		return SA_SET;
+	case IBA_SA_GET_TABLE:
+		return SA_TABLE;
+	case IBA_SA_DELETE:
+		return SA_DELETE;
+	case IBA_SA_GET_MULTI:
+		return SA_MULTI;
+	case IBA_SA_GET_TRACE_TABLE:
+		return SA_TRACE;
+	}
+	return 0;
+}
+
+static const struct sa_attribute *attribute_of(uint16_t id)
+{
+	for (const struct sa_attribute *t = sa_attributes; t->attr_id; t++)
+		if (t->attr_id == id)
+			return t;
+	return NULL;
+}
+
+static size_t record_size(const struct sa_request *q)
+{
+	return q->layout ? q->layout->table_size : IBA_SA_DATA_SIZE;
+}
+
+static void dispatch(struct sa *sa, struct sa_request *q, uint8_t sl)
+{
+	const struct sa_attribute *t = attribute_of(iba_smp_attr_id(q->mad));
+	struct sa_count *c = t ? &sa->by_attribute[t - sa_attributes] : NULL;
+	struct sa_answer a = {.size = record_size(q)};
+
+	if (c)
+		c->requests++;
+	if (q->hdr.sm_key &&
+	    q->hdr.sm_key != sa->cfg.sm_key) { /* 15.4.5: such a request is not answered */
+		if (c)
+			c->results[SA_UNTRUSTED]++;
+		return;
+	}
+	q->trusted = q->hdr.sm_key != 0;
+	if (iba_smp_class_version(q->mad) != IBA_SA_CLASS_VERSION)
+		a.status = IBA_STATUS_BAD_VERSION;
+	else if (!q->method)
+		a.status = IBA_STATUS_BAD_METHOD;
+	else if (!t || !(t->methods & q->method))
+		a.status = IBA_STATUS_BAD_METHOD_ATTR;
+	else if (!sa->view.fab)
+		a.status = IBA_STATUS_BUSY;
+	else
+		t->answer(sa, q, &a);
+	sa->counts.busy += a.status == IBA_STATUS_BUSY;
+	judge(q, &a);
+	respond(sa, q, &a, sl, c);
+}
+
+static void request(struct sa *sa, const struct sa_mad *in, const uint8_t *mad, size_t len,
+		    time_ps now)
+{
+	struct sa_request q = {.mad = mad,
+			       .len = len,
+			       .query = mad + IBA_SA_DATA_OFF,
+			       .layout = iba_sa_layout(iba_smp_attr_id(mad)),
+			       .method = method_of(iba_smp_method(mad)),
+			       .lid = in->lid,
+			       .from = sa_port_by_lid(&sa->view, in->lid),
+			       .now = now};
+
+	iba_sa_hdr_get(&q.hdr, mad);
+	sa->counts.requests++;
+	dispatch(sa, &q, in->sl);
+}
+
+/* A request in segments that is complete; its end may be shorter than a MAD. */
+static void long_request(struct sa *sa, const struct sa_mad *in, uint8_t *whole, size_t len,
+			 time_ps now)
+{
+	if (len < IBA_MAD_SIZE) {
+		whole = mem_resize(whole, IBA_MAD_SIZE, 1);
+		memset(whole + len, 0, IBA_MAD_SIZE - len);
+		len = IBA_MAD_SIZE;
+	}
+	request(sa, in, whole, len, now);
+	free(whole);
+}
+
+static bool is_sound(const struct sa_mad *in)
+{
+	return iba_smp_base_version(in->mad) == 1 &&
+	       iba_smp_mgmt_class(in->mad) == IBA_CLASS_SUBN_ADM && in->lid &&
+	       in->lid <= IBA_LID_MAX_UNICAST;
+}
+
+static void take(struct sa *sa, const struct sa_mad *in, time_ps now)
+{
+	uint8_t *whole = NULL;
+	size_t len = 0;
+
+	if (iba_rmpp_active(in->mad)) {
+		sa_transfer_take(sa, in, now, &whole, &len);
+		if (whole)
+			long_request(sa, in, whole, len, now);
+		return;
+	}
+	if (iba_smp_method(in->mad) & RESPONSE)
+		sa->counts.bad++;
+	else if (!sa_transfer_is_under_way(sa, in->lid, iba_smp_tid(in->mad)))
+		request(sa, in, in->mad, IBA_MAD_SIZE, now);
+}
+
+void sa_take(struct sa *sa, const struct sm *sm, const struct sa_mad *in, time_ps now)
+{
+	if (!is_sound(in)) {
+		sa->counts.bad++;
+		return;
+	}
+	sa_manager(sa, sm, now);
+	if (!sa->serving) {
+		sa->counts.silent++;
+		return;
+	}
+	sa->view.sm = sm;
+	take(sa, in, now);
+	sa->view.sm = NULL;
+}
+
+/* ---- the manager, time ---- */
+
+void sa_manager(struct sa *sa, const struct sm *sm, time_ps now UNUSED)
+{
+	struct sm_status st;
+
+	sm_status(sm, &st);
+	sa->serving = st.state == IBA_SM_MASTER;
+	if (st.snapshot != sa->view.number || sm_fabric(sm) != sa->view.fab)
+		sa_view_update(&sa->view, sm);
+}
+
+void sa_wake(struct sa *sa, time_ps now)
+{
+	sa_transfers_late(sa, now);
+}
+
+time_ps sa_due(const struct sa *sa)
+{
+	return sa->transfers.due;
+}
+
+void sa_time_back(struct sa *sa, time_ps by)
+{
+	for (size_t i = 0; i < sa->transfers.list.n; i++)
+		if (sa->transfers.list.at[i].due != TIME_NEVER)
+			sa->transfers.list.at[i].due -= MIN(by, sa->transfers.list.at[i].due);
+	if (sa->transfers.due != TIME_NEVER)
+		sa->transfers.due -= MIN(by, sa->transfers.due);
+}
+
+void sa_status(const struct sa *sa, struct sa_status *st)
+{
+	*st = sa->counts;
+	st->serving = sa->serving && sa->view.fab;
+	st->transfers = sa->transfers.n;
+	st->transfer_bytes = sa->transfers.bytes;
+	st->segments_sent = sa->transfers.segments;
+	st->transfers_failed = sa->transfers.failed;
+	st->waiting = sa->nwaiting;
+}
+
+bool sa_count_at(const struct sa *sa, size_t n, struct sa_count *c)
+{
+	if (n >= sa_nattributes)
+		return false;
+	*c = sa->by_attribute[n];
+	return true;
+}
