@@ -5,7 +5,7 @@
  * decide which records answer a query: see src/sa.
  */
 #include "iba/bits.h"
-#include "iba/sa.h"
+#include "iba/sa_wire.h"
 
 /* The position of each component, as constants: the next one begins where the last one ends. */
 #define AT_F(type, name, width, fmt) at_##name, end_##name = at_##name + (width)-1,

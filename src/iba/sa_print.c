@@ -6,7 +6,7 @@
 #include "iba/bits.h"
 #include "iba/print_priv.h"
 #include "iba/rmpp.h"
-#include "iba/sa.h"
+#include "iba/sa_wire.h"
 
 static const struct {
 	uint8_t method;

@@ -15,7 +15,7 @@
 #ifndef WEFT_SA_H
 #define WEFT_SA_H
 
-#include "iba/sa.h"
+#include "iba/sa_wire.h"
 #include "sm/sm.h"
 
 struct sa_config {

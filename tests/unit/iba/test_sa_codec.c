@@ -6,7 +6,7 @@
 #include "unit_test.h"
 
 #include "base/rng.h"
-#include "iba/sa.h"
+#include "iba/sa_wire.h"
 
 static const uint16_t all[] = {
 #define EACH(stem, FIELDS, ID, ...) IBA_SA_##ID,

@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 #include "iba/rmpp.h"
-#include "iba/sa.h"
+#include "iba/sa_wire.h"
 
 static char *printed(const uint8_t *mad)
 {
