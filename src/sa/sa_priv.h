@@ -26,6 +26,14 @@ port_id sa_port_by_guid(const struct sa_view *v, uint64_t guid); /* the same */
 uint16_t sa_lid_of(const struct sa_view *v, port_id p); /* base LID of its node's port; 0 */
 port_id sa_linked_port(const struct sa_view *v, node_id n, unsigned k); /* see view.c */
 
+/* ---- rates: rates.c ---- */
+
+uint32_t sa_rate_value(unsigned rate);	 /* in units of 100 Mb/s; 0: no such rate */
+unsigned sa_rate_number(uint32_t value); /* 0: none has this value */
+unsigned sa_rate_of(const struct iba_port_info *pi);
+int sa_rate_compare(unsigned a, unsigned b); /* < 0: a is slower */
+bool sa_rate_selected(enum iba_sa_selector s, unsigned wanted, unsigned rate);
+
 /* ---- a request and its answer ---- */
 
 enum sa_methods {
