@@ -174,6 +174,14 @@ static void administer(struct run_pump *p, const struct tp_mad *m, time_ps now)
 	sa_take(p->sa, p->sm, &in, now);
 }
 
+static void tell_subscribers(struct run_pump *p, const struct tp_mad *m, time_ps now)
+{
+	struct sa_mad in = {.lid = m->slid, .sl = m->sl};
+
+	memcpy(in.mad, m->mad, IBA_MAD_SIZE);
+	sa_trap(p->sa, p->sm, &in, now);
+}
+
 /* Responses go out as long as half of the ring is free: the manager's own MADs need the rest. */
 static void administration_send(struct run_pump *p, time_ps now)
 {
@@ -205,6 +213,9 @@ static void receive(struct run_pump *p, const struct tp_mad *m, time_ps now)
 	}
 	if (m->qp && m->lost)
 		return;
+	if (!m->qp && !m->lost && p->sa && iba_smp_method(m->mad) == IBA_TRAP &&
+	    iba_smp_attr_id(m->mad) == IBA_ATTR_NOTICE)
+		tell_subscribers(p, m, now);
 	if (m->qp && p->sa && iba_smp_mgmt_class(m->mad) == IBA_CLASS_SUBN_ADM) {
 		administer(p, m, now);
 		return;

@@ -84,3 +84,13 @@ bool sa_rate_selected(enum iba_sa_selector s, unsigned wanted, unsigned rate)
 	}
 	return true;
 }
+
+unsigned sa_rate_below(unsigned rate)
+{
+	unsigned best = 0;
+
+	for (unsigned i = 0; i < ARRAY_LEN(rates); i++)
+		if (rates[i] && rates[i] < sa_rate_value(rate) && rates[i] > sa_rate_value(best))
+			best = i;
+	return best;
+}

@@ -18,6 +18,8 @@
 #include "iba/sa_wire.h"
 #include "sm/sm.h"
 
+struct sa;
+
 struct sa_config {
 	uint64_t
 		sm_key; /* requests with it are trusted; those with another one but 0 are dropped */
@@ -61,15 +63,61 @@ struct sa_status {
 	uint64_t by_status
 		[9]; /* refusals: 0 MADHeader.Status of all classes, 1 to 8 as enum iba_sa_status >> 8 */
 	uint64_t segments_sent, transfers_failed;
+	uint64_t reports, reports_unanswered, reports_dropped;
+	uint32_t groups, members, services, subscriptions, reports_waiting;
 	uint32_t transfers, waiting;
 	size_t transfer_bytes;
 };
+
+/* ---- what hosts have registered ---- */
+
+enum sa_kind { SA_ITEM_GROUP, SA_ITEM_MEMBER, SA_ITEM_SERVICE, SA_ITEM_SUBSCRIPTION, SA_NKINDS };
+enum { SA_KEY = 64, SA_VALUE = 192 };
+enum {
+	SA_GROUPS = 16383,	 /* multicast groups; they may share LIDs */
+	SA_GROUPS_OF_ONE = 1024, /* groups that one port may have created, */
+	SA_MEMBERS = 1 << 20,	 /* members of all groups */
+	SA_SERVICES = 1 << 16,	 /* and of one port: */
+	SA_SERVICES_OF_ONE = 256,
+	SA_SUBSCRIPTIONS = 1 << 17,
+	SA_SUBSCRIPTIONS_OF_ONE = 64,
+	SA_REPORTS = 1 << 16, /* notices that are not acknowledged yet */
+};
+
+struct sa_item {
+	enum sa_kind kind;
+	bool gone;
+	uint16_t key_len, len;
+	uint8_t key[SA_KEY], value[SA_VALUE];
+};
+
+/* The next item that is new, other or gone since the last call; false: there are no more. Drain it after each call. */
+bool sa_changed(struct sa *sa, struct sa_item *it);
+/* An item of an earlier time; groups before their members. False: it makes no sense, or there is no room. */
+bool sa_seed(struct sa *sa, const struct sa_item *it, time_ps now);
+
+/* What the manager must know of groups: LIDs and their members. The number counts whenever that is another one. */
+struct sa_tree_member {
+	uint64_t guid; /* of the port */
+	bool receives, sends;
+};
+struct sa_tree {
+	uint16_t mlid;
+	uint8_t sl;
+	uint32_t first, n; /* members, in the array */
+};
+uint32_t sa_trees_number(const struct sa *sa);
+/* All of them; the caller frees both. */
+void sa_trees(const struct sa *sa, struct sa_tree **trees, uint32_t *ntrees,
+	      struct sa_tree_member **members, uint32_t *nmembers);
 
 struct sa *sa_new(const struct sa_config *c);
 void sa_free(struct sa *sa);
 void sa_reconfigure(struct sa *sa, const struct sa_config *c);
 
 void sa_take(struct sa *sa, const struct sm *sm, const struct sa_mad *in, time_ps now);
+void sa_trap(struct sa *sa, const struct sm *sm, const struct sa_mad *in,
+	     time_ps now); /* to subscribers */
 void sa_manager(struct sa *sa, const struct sm *sm, time_ps now);
 void sa_wake(struct sa *sa, time_ps now);
 time_ps sa_due(const struct sa *sa);			      /* TIME_NEVER: nothing is */

@@ -32,6 +32,7 @@ uint32_t sa_rate_value(unsigned rate);	 /* in units of 100 Mb/s; 0: no such rate
 unsigned sa_rate_number(uint32_t value); /* 0: none has this value */
 unsigned sa_rate_of(const struct iba_port_info *pi);
 int sa_rate_compare(unsigned a, unsigned b); /* < 0: a is slower */
+unsigned sa_rate_below(unsigned rate);	     /* the next slower one; 0: there is none */
 bool sa_rate_selected(enum iba_sa_selector s, unsigned wanted, unsigned rate);
 
 /* ---- a request and its answer ---- */
@@ -118,6 +119,33 @@ bool sa_transfer_next(struct sa *sa, struct sa_mad *out, time_ps now);
 void sa_transfers_late(struct sa *sa, time_ps now);
 void sa_transfers_free(struct sa *sa);
 
+/* ---- what hosts have registered: registry.h ---- */
+
+enum {
+	SA_MLIDS = 0x3fff,   /* 0xc000 to 0xfffe */
+	SA_PACKET_LIFE = 18, /* 4.096 us * 2^18: a second */
+};
+#define SA_LINK_LOCAL 0xfe80000000000000ull
+
+struct sa_group;
+struct sa_service;
+struct sa_subscription;
+struct sa_report;
+
+struct sa_groups {
+	VEC(struct sa_group) list; /* by MGID */
+	uint32_t members;	   /* of all */
+	uint32_t number;	   /* counts changes of members */
+	uint32_t assigned;	   /* MGIDs by the SA */
+	unsigned mlids;		   /* that every switch has room for; 0: not known */
+	uint16_t uses[SA_MLIDS];   /* groups, by MLID */
+};
+
+struct sa_guids {
+	uint64_t *at;
+	size_t n, cap;
+};
+
 /* ---- all of it ---- */
 
 struct sa {
@@ -127,6 +155,20 @@ struct sa {
 	struct sa_transfers transfers;
 	struct sa_mad *waiting; /* a ring of SA_WAITING short messages */
 	uint32_t head, nwaiting;
+	struct sa_groups groups;
+	VEC(struct sa_service) services; /* by ServiceID, GID, P_Key */
+	time_ps services_due;
+	VEC(struct sa_subscription) subscriptions;
+	VEC(struct sa_report) reports;
+	time_ps reports_due;
+	uint64_t report_tid;
+	VEC(struct sa_item) changes; /* for sa_changed() */
+	size_t changes_taken;
+	bool seeding;
+	struct sa_guids ports; /* of the last snapshot, in order */
+	time_ps now;
+	uint16_t own_lid;
+	uint8_t own_gid[16]; /* of the manager's port */
 	struct sa_status counts;
 	struct sa_count *by_attribute; /* as sa_attributes[] */
 };
@@ -137,6 +179,11 @@ bool sa_send(struct sa *sa, uint16_t lid, uint8_t sl, const uint8_t mad[IBA_MAD_
 /* ---- handlers, by file ---- */
 
 void sa_class_port_info(struct sa *sa, const struct sa_request *q, struct sa_answer *a);
+void sa_members(struct sa *sa, const struct sa_request *q, struct sa_answer *a);
+void sa_service_records(struct sa *sa, const struct sa_request *q, struct sa_answer *a);
+void sa_associations(struct sa *sa, const struct sa_request *q, struct sa_answer *a);
+void sa_inform(struct sa *sa, const struct sa_request *q, struct sa_answer *a);
+void sa_inform_records(struct sa *sa, const struct sa_request *q, struct sa_answer *a);
 void sa_nodes(struct sa *sa, const struct sa_request *q, struct sa_answer *a);
 
 #endif

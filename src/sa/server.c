@@ -3,7 +3,7 @@
  * Requests in, responses out. State: struct sa, with a ring of short messages that are not sent yet. Ways in: sa_take(),
  * sa_next(), sa_wake(). Knows no record: attributes.c lists what answers which.
  */
-#include "sa/sa_priv.h"
+#include "sa/registry.h"
 
 enum { RESPONSE = 0x80, HDR_SIZE = 24, STATUS_CLASSES = 9 };
 
@@ -22,7 +22,7 @@ struct sa *sa_new(const struct sa_config *c)
 	for (size_t i = 0; i < sa_nattributes; i++)
 		sa->by_attribute[i] = (struct sa_count){.attr_id = sa_attributes[i].attr_id,
 							.name = sa_attributes[i].name};
-	sa->transfers.due = TIME_NEVER;
+	sa->transfers.due = sa->services_due = sa->reports_due = TIME_NEVER;
 	return sa;
 }
 
@@ -31,6 +31,7 @@ void sa_free(struct sa *sa)
 	if (!sa)
 		return;
 	sa_transfers_free(sa);
+	sa_registry_free(sa);
 	sa_view_free(&sa->view);
 	free(sa->waiting);
 	free(sa->by_attribute);
@@ -285,7 +286,9 @@ static void take(struct sa *sa, const struct sa_mad *in, time_ps now)
 			long_request(sa, in, whole, len, now);
 		return;
 	}
-	if (iba_smp_method(in->mad) & RESPONSE)
+	if (iba_smp_method(in->mad) == IBA_REPORT_RESP)
+		sa_report_answered(sa, in);
+	else if (iba_smp_method(in->mad) & RESPONSE)
 		sa->counts.bad++;
 	else if (!sa_transfer_is_under_way(sa, in->lid, iba_smp_tid(in->mad)))
 		request(sa, in, in->mad, IBA_MAD_SIZE, now);
@@ -309,33 +312,60 @@ void sa_take(struct sa *sa, const struct sm *sm, const struct sa_mad *in, time_p
 
 /* ---- the manager, time ---- */
 
-void sa_manager(struct sa *sa, const struct sm *sm, time_ps now UNUSED)
+static void own_place(struct sa *sa, const struct sm_status *st)
+{
+	sa->own_lid = st->lid;
+	sa_gid_of_lid(sa, st->lid, sa->own_gid);
+}
+
+void sa_manager(struct sa *sa, const struct sm *sm, time_ps now)
 {
 	struct sm_status st;
 
 	sm_status(sm, &st);
+	sa->now = now;
 	sa->serving = st.state == IBA_SM_MASTER;
-	if (st.snapshot != sa->view.number || sm_fabric(sm) != sa->view.fab)
-		sa_view_update(&sa->view, sm);
+	if (st.snapshot == sa->view.number && sm_fabric(sm) == sa->view.fab)
+		return;
+	sa_view_update(&sa->view, sm);
+	if (!sa->view.fab)
+		return;
+	own_place(sa, &st);
+	if (sa->serving)
+		sa_registry_ports_changed(sa);
 }
 
 void sa_wake(struct sa *sa, time_ps now)
 {
+	sa->now = now;
 	sa_transfers_late(sa, now);
+	sa_services_due(sa, now);
+	sa_reports_due(sa, now);
 }
 
 time_ps sa_due(const struct sa *sa)
 {
-	return sa->transfers.due;
+	return MIN(sa->transfers.due, MIN(sa_services_next(sa), sa_reports_next(sa)));
+}
+
+static void back(time_ps *t, time_ps by)
+{
+	if (*t != TIME_NEVER)
+		*t -= MIN(by, *t);
 }
 
 void sa_time_back(struct sa *sa, time_ps by)
 {
+	back(&sa->now, by);
+	back(&sa->transfers.due, by);
+	back(&sa->services_due, by);
+	back(&sa->reports_due, by);
 	for (size_t i = 0; i < sa->transfers.list.n; i++)
-		if (sa->transfers.list.at[i].due != TIME_NEVER)
-			sa->transfers.list.at[i].due -= MIN(by, sa->transfers.list.at[i].due);
-	if (sa->transfers.due != TIME_NEVER)
-		sa->transfers.due -= MIN(by, sa->transfers.due);
+		back(&sa->transfers.list.at[i].due, by);
+	for (size_t i = 0; i < sa->services.n; i++)
+		back(&sa->services.at[i].ends, by);
+	for (size_t i = 0; i < sa->reports.n; i++)
+		back(&sa->reports.at[i].due, by);
 }
 
 void sa_status(const struct sa *sa, struct sa_status *st)
@@ -347,6 +377,11 @@ void sa_status(const struct sa *sa, struct sa_status *st)
 	st->segments_sent = sa->transfers.segments;
 	st->transfers_failed = sa->transfers.failed;
 	st->waiting = sa->nwaiting;
+	st->groups = (uint32_t)sa->groups.list.n;
+	st->members = sa->groups.members;
+	st->services = (uint32_t)sa->services.n;
+	st->subscriptions = (uint32_t)sa->subscriptions.n;
+	st->reports_waiting = (uint32_t)sa->reports.n;
 }
 
 bool sa_count_at(const struct sa *sa, size_t n, struct sa_count *c)

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Multicast groups, their members and their LIDs. State: sa->groups, by MGID, and how many groups use each LID. Ways in:
+ * sa_group_*(), sa_member_*(). Does not decide who may join: members.c does.
+ *
+ * A group has a LID of its own as long as switches have room. Then groups of one partition with the same MTU and rate share
+ * one: their members get packets of both, which their HCAs drop by MGID (IBA 10.5.2.1).
+ */
+#include "sa/registry.h"
+
+static size_t place(const struct sa_groups *all, const uint8_t mgid[16], bool *found)
+{
+	size_t lo = 0, hi = all->list.n;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (memcmp(all->list.at[mid].r.mgid, mgid, 16) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*found = lo < all->list.n && !memcmp(all->list.at[lo].r.mgid, mgid, 16);
+	return lo;
+}
+
+struct sa_group *sa_group_find(struct sa *sa, const uint8_t mgid[16])
+{
+	bool found;
+	size_t i = place(&sa->groups, mgid, &found);
+
+	return found ? &sa->groups.list.at[i] : NULL;
+}
+
+/* ---- multicast LIDs ---- */
+
+static unsigned mlid_count(const struct sa *sa)
+{
+	unsigned most = SA_MLIDS;
+
+	return sa->groups.mlids ? MIN(sa->groups.mlids, most) : most;
+}
+
+static bool alike(const struct iba_sa_member *a, const struct iba_sa_member *b)
+{
+	return !((a->pkey ^ b->pkey) & 0x7fff) && a->mtu == b->mtu && a->rate == b->rate &&
+	       a->sl == b->sl;
+}
+
+/* Of groups like this one, the LID that the fewest share; 0: there is none. */
+static uint16_t mlid_share(const struct sa *sa, const struct iba_sa_member *r)
+{
+	uint16_t best = 0, fewest = UINT16_MAX;
+
+	for (size_t i = 0; i < sa->groups.list.n; i++) {
+		const struct iba_sa_member *g = &sa->groups.list.at[i].r;
+		uint16_t uses = sa->groups.uses[g->mlid - IBA_LID_MCAST_FIRST];
+
+		if (alike(g, r) && uses < fewest) {
+			best = g->mlid;
+			fewest = uses;
+		}
+	}
+	return best;
+}
+
+static uint16_t mlid_choose(const struct sa *sa, const struct iba_sa_member *r)
+{
+	unsigned n = mlid_count(sa);
+
+	if (r->mlid >= IBA_LID_MCAST_FIRST && r->mlid - IBA_LID_MCAST_FIRST < (int)n &&
+	    !sa->groups.uses[r->mlid - IBA_LID_MCAST_FIRST])
+		return r->mlid; /* the one that it had, or that the configuration names */
+	for (unsigned i = 0; i < n; i++)
+		if (!sa->groups.uses[i])
+			return (uint16_t)(IBA_LID_MCAST_FIRST + i);
+	return mlid_share(sa, r);
+}
+
+/* ---- groups ---- */
+
+static void save_group(struct sa *sa, const struct sa_group *g)
+{
+	uint8_t value[64 + 1] = {0};
+
+	iba_sa_member_put(&g->r, value);
+	value[64] = g->permanent;
+	sa_item_put(sa, SA_ITEM_GROUP, g->r.mgid, 16, value, sizeof(value));
+}
+
+uint16_t sa_group_add(struct sa *sa, const struct iba_sa_member *r, bool permanent,
+		      struct sa_group **out)
+{
+	struct sa_groups *all = &sa->groups;
+	struct sa_group g = {.r = *r, .permanent = permanent};
+	bool found;
+	size_t at = place(all, r->mgid, &found);
+
+	g.r.mlid = mlid_choose(sa, r);
+	if (found || all->list.n >= SA_GROUPS || !g.r.mlid)
+		return IBA_SA_NO_RESOURCES;
+	vec_push(&all->list, g);
+	memmove(&all->list.at[at + 1], &all->list.at[at], (all->list.n - 1 - at) * sizeof(g));
+	all->list.at[at] = g;
+	all->uses[g.r.mlid - IBA_LID_MCAST_FIRST]++;
+	*out = &all->list.at[at];
+	save_group(sa, *out);
+	return 0;
+}
+
+static void members_free(struct sa *sa, struct sa_group *g)
+{
+	uint8_t key[32];
+
+	memcpy(key, g->r.mgid, 16);
+	for (size_t i = 0; i < g->members.n; i++) {
+		memcpy(key + 16, g->members.at[i].gid, 16);
+		sa_item_drop(sa, SA_ITEM_MEMBER, key, sizeof(key));
+	}
+	sa->groups.members -= (uint32_t)g->members.n;
+	vec_free(&g->members);
+}
+
+void sa_group_remove(struct sa *sa, struct sa_group *g)
+{
+	struct sa_groups *all = &sa->groups;
+	size_t at = (size_t)(g - all->list.at);
+
+	members_free(sa, g);
+	sa_item_drop(sa, SA_ITEM_GROUP, g->r.mgid, 16);
+	all->uses[g->r.mlid - IBA_LID_MCAST_FIRST]--;
+	memmove(g, g + 1, (all->list.n - at - 1) * sizeof(*g));
+	all->list.n--;
+	all->number++;
+}
+
+/* ---- members ---- */
+
+static size_t member_place(const struct sa_group *g, const uint8_t gid[16], bool *found)
+{
+	size_t lo = 0, hi = g->members.n;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (memcmp(g->members.at[mid].gid, gid, 16) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*found = lo < g->members.n && !memcmp(g->members.at[lo].gid, gid, 16);
+	return lo;
+}
+
+struct sa_member *sa_member_find(struct sa_group *g, const uint8_t gid[16])
+{
+	bool found;
+	size_t i = member_place(g, gid, &found);
+
+	return found ? &g->members.at[i] : NULL;
+}
+
+static void save_member(struct sa *sa, const struct sa_group *g, const struct sa_member *m)
+{
+	uint8_t key[32], value[2] = {m->join, m->proxy};
+
+	memcpy(key, g->r.mgid, 16);
+	memcpy(key + 16, m->gid, 16);
+	sa_item_put(sa, SA_ITEM_MEMBER, key, sizeof(key), value, sizeof(value));
+}
+
+uint16_t sa_member_join(struct sa *sa, struct sa_group *g, const uint8_t gid[16], unsigned join,
+			bool proxy)
+{
+	struct sa_member m = {.join = (uint8_t)join, .proxy = proxy};
+	bool found;
+	size_t at = member_place(g, gid, &found);
+
+	if (found) {
+		if ((g->members.at[at].join | join) == g->members.at[at].join)
+			return 0;
+		g->members.at[at].join |= (uint8_t)join;
+	} else {
+		if (sa->groups.members >= SA_MEMBERS)
+			return IBA_SA_NO_RESOURCES;
+		memcpy(m.gid, gid, 16);
+		vec_push(&g->members, m);
+		memmove(&g->members.at[at + 1], &g->members.at[at],
+			(g->members.n - 1 - at) * sizeof(m));
+		g->members.at[at] = m;
+		sa->groups.members++;
+	}
+	sa->groups.number++;
+	save_member(sa, g, &g->members.at[at]);
+	return 0;
+}
+
+static bool has_full_member(const struct sa_group *g)
+{
+	for (size_t i = 0; i < g->members.n; i++)
+		if (g->members.at[i].join & SA_FULL)
+			return true;
+	return false;
+}
+
+bool sa_member_leave(struct sa *sa, struct sa_group *g, struct sa_member *m, unsigned join)
+{
+	uint8_t key[32], mgid[16];
+	size_t at = (size_t)(m - g->members.at);
+
+	m->join &= (uint8_t)~join;
+	sa->groups.number++;
+	if (m->join) {
+		save_member(sa, g, m);
+	} else {
+		memcpy(key, g->r.mgid, 16);
+		memcpy(key + 16, m->gid, 16);
+		sa_item_drop(sa, SA_ITEM_MEMBER, key, sizeof(key));
+		memmove(m, m + 1, (g->members.n - at - 1) * sizeof(*m));
+		g->members.n--;
+		sa->groups.members--;
+	}
+	if (g->permanent || has_full_member(g))
+		return false;
+	memcpy(mgid, g->r.mgid, 16);
+	sa_group_remove(sa, g);
+	sa_notice_gid(sa, 67, mgid);
+	return true;
+}
+
+void sa_groups_port_gone(struct sa *sa, uint64_t guid)
+{
+	for (size_t i = sa->groups.list.n; i-- > 0;) {
+		struct sa_group *g = &sa->groups.list.at[i];
+		struct sa_member *m = NULL;
+
+		for (size_t k = 0; k < g->members.n && !m; k++)
+			if (sa_gid_guid(g->members.at[k].gid) == guid)
+				m = &g->members.at[k];
+		if (m)
+			sa_member_leave(sa, g, m, m->join);
+	}
+}
+
+void sa_groups_free(struct sa *sa)
+{
+	for (size_t i = 0; i < sa->groups.list.n; i++)
+		vec_free(&sa->groups.list.at[i].members);
+	vec_free(&sa->groups.list);
+}
+
+/* ---- restored ---- */
+
+bool sa_group_seed(struct sa *sa, const struct sa_item *it)
+{
+	struct iba_sa_member r;
+	struct sa_group *g;
+
+	if (it->len != 65 || it->key_len != 16 || iba_sa_member_get(&r, it->value, 64) ||
+	    memcmp(r.mgid, it->key, 16) || r.mgid[0] != 0xff)
+		return false;
+	return !sa_group_add(sa, &r, it->value[64] == 1, &g);
+}
+
+bool sa_member_seed(struct sa *sa, const struct sa_item *it)
+{
+	struct sa_group *g = it->key_len == 32 ? sa_group_find(sa, it->key) : NULL;
+	unsigned join = it->len == 2 ? it->value[0] : 0;
+
+	return g && join && join <= 15 &&
+	       !sa_member_join(sa, g, it->key + 16, join, it->value[1] == 1);
+}
+
+/* ---- for the manager ---- */
+
+uint32_t sa_trees_number(const struct sa *sa)
+{
+	return sa->groups.number;
+}
+
+static void tree_of(const struct sa *sa, uint16_t mlid, struct sa_tree *t,
+		    struct sa_tree_member *members, uint32_t *nmembers)
+{
+	*t = (struct sa_tree){.mlid = mlid, .first = *nmembers};
+	for (size_t i = 0; i < sa->groups.list.n; i++) {
+		const struct sa_group *g = &sa->groups.list.at[i];
+
+		if (g->r.mlid != mlid)
+			continue;
+		t->sl = g->r.sl;
+		for (size_t k = 0; k < g->members.n; k++) {
+			unsigned join = g->members.at[k].join;
+
+			members[(*nmembers)++] = (struct sa_tree_member){
+				.guid = sa_gid_guid(g->members.at[k].gid),
+				.receives = join & (SA_FULL | SA_NON_MEMBER),
+				.sends = true,
+			};
+		}
+	}
+	t->n = *nmembers - t->first;
+}
+
+void sa_trees(const struct sa *sa, struct sa_tree **trees, uint32_t *ntrees,
+	      struct sa_tree_member **members, uint32_t *nmembers)
+{
+	*trees = mem_array(MAX(sa->groups.list.n, (size_t)1), sizeof(**trees));
+	*members = mem_array(MAX(sa->groups.members, 1u), sizeof(**members));
+	*ntrees = *nmembers = 0;
+	for (unsigned i = 0; i < SA_MLIDS; i++) {
+		struct sa_tree *t = &(*trees)[*ntrees];
+
+		if (!sa->groups.uses[i])
+			continue;
+		tree_of(sa, (uint16_t)(IBA_LID_MCAST_FIRST + i), t, *members, nmembers);
+		*ntrees += t->n != 0;
+	}
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Notices to those who subscribed to them, as Report(Notice), repeated until each answers (IBA 13.4.9). State: sa->reports,
+ * not acknowledged yet. Ways in: sa_notice(), sa_report_answered(), sa_reports_due().
+ */
+#include "sa/registry.h"
+
+enum {
+	TRIES = 8,
+	FIRST_MS = 250, /* doubled with each try: given up after about a minute */
+	ANY16 = 0xffff,
+	ANY24 = 0xffffff,
+	ISSUER_OFF = 64, /* of the GID behind a Notice in a Report */
+	CLASS_MANAGER = 4,
+};
+
+static bool wants(const struct sa_subscription *s, const struct iba_notice *n,
+		  const uint8_t issuer[16])
+{
+	static const uint8_t none[16];
+
+	if (s->f.is_generic != n->is_generic || (s->f.type != ANY16 && s->f.type != n->type) ||
+	    (s->f.trap_number != ANY16 && s->f.trap_number != n->trap_number) ||
+	    (s->f.producer_type != ANY24 && s->f.producer_type &&
+	     s->f.producer_type != n->producer_type))
+		return false;
+	if (memcmp(s->f.gid, none, 16)) /* a GID takes the place of LIDs */
+		return !memcmp(s->f.gid, issuer, 16);
+	return s->f.lid_first == ANY16 || (n->issuer_lid >= s->f.lid_first &&
+					   n->issuer_lid <= MAX(s->f.lid_last, s->f.lid_first));
+}
+
+static void send(struct sa *sa, struct sa_report *r, time_ps now)
+{
+	uint8_t mad[IBA_MAD_SIZE] = {0};
+
+	iba_smp_set_base_version(mad, 1);
+	iba_smp_set_mgmt_class(mad, IBA_CLASS_SUBN_ADM);
+	iba_smp_set_class_version(mad, IBA_SA_CLASS_VERSION);
+	iba_smp_set_method(mad, IBA_REPORT);
+	iba_smp_set_tid(mad, r->tid);
+	iba_smp_set_attr_id(mad, IBA_SA_NOTICE);
+	iba_notice_put(&r->n, mad + IBA_SA_DATA_OFF);
+	memcpy(mad + IBA_SA_DATA_OFF + ISSUER_OFF, r->issuer, 16);
+	sa_send(sa, r->lid, r->sl, mad); /* without room it is repeated */
+	r->due = now + ((time_ps)FIRST_MS << r->tries++) * PS_PER_MS;
+	sa->reports_due = MIN(sa->reports_due, r->due);
+}
+
+void sa_notice(struct sa *sa, struct iba_notice *n, const uint8_t issuer[16])
+{
+	for (size_t i = 0; i < sa->subscriptions.n; i++) {
+		const struct sa_subscription *s = &sa->subscriptions.at[i];
+		struct sa_report r = {.lid = s->lid, .number = s->number, .sl = s->sl, .n = *n};
+
+		if (!wants(s, n, issuer))
+			continue;
+		if (sa->reports.n >= SA_REPORTS) {
+			sa->counts.reports_dropped++;
+			continue;
+		}
+		r.tid = ++sa->report_tid;
+		memcpy(r.issuer, issuer, 16);
+		send(sa, &r, sa->now);
+		vec_push(&sa->reports, r);
+		sa->counts.reports++;
+	}
+}
+
+void sa_notice_gid(struct sa *sa, unsigned trap, const uint8_t gid[16])
+{
+	struct iba_notice n = {.is_generic = 1,
+			       .type = 3,
+			       .producer_type = CLASS_MANAGER,
+			       .trap_number = (uint16_t)trap,
+			       .issuer_lid = sa->own_lid};
+
+	memcpy(n.details + 6, gid, 16);
+	sa_notice(sa, &n, sa->own_gid);
+}
+
+static void end(struct sa *sa, size_t i)
+{
+	sa->reports.at[i] = sa->reports.at[--sa->reports.n];
+}
+
+void sa_report_answered(struct sa *sa, const struct sa_mad *in)
+{
+	uint64_t tid = iba_smp_tid(in->mad);
+
+	for (size_t i = 0; i < sa->reports.n; i++)
+		if (sa->reports.at[i].lid == in->lid &&
+		    (sa->reports.at[i].tid & UINT32_MAX) == (tid & UINT32_MAX)) {
+			end(sa, i);
+			return;
+		}
+}
+
+void sa_reports_drop(struct sa *sa, uint16_t lid, uint16_t number)
+{
+	for (size_t i = sa->reports.n; i-- > 0;)
+		if (sa->reports.at[i].lid == lid && sa->reports.at[i].number == number)
+			end(sa, i);
+}
+
+void sa_reports_due(struct sa *sa, time_ps now)
+{
+	if (now < sa->reports_due)
+		return;
+	sa->reports_due = TIME_NEVER;
+	for (size_t i = sa->reports.n; i-- > 0;) {
+		struct sa_report *r = &sa->reports.at[i];
+
+		if (now < r->due) {
+			sa->reports_due = MIN(sa->reports_due, r->due);
+		} else if (r->tries < TRIES) {
+			send(sa, r, now);
+		} else {
+			sa->counts.reports_unanswered++;
+			end(sa, i);
+		}
+	}
+}
+
+time_ps sa_reports_next(const struct sa *sa)
+{
+	return sa->reports_due;
+}
+
+/* A trap of a device, which the manager got: subscribers get it with the GID of who issued it. */
+void sa_trap(struct sa *sa, const struct sm *sm, const struct sa_mad *in, time_ps now)
+{
+	struct iba_notice n;
+	uint8_t issuer[16] = {0};
+
+	if (!sa->serving || !sa->subscriptions.n ||
+	    iba_notice_get(&n, iba_smp_data_const(in->mad), IBA_SMP_DATA_SIZE))
+		return;
+	sa->now = now;
+	sa->view.sm = sm;
+	sa_gid_of_lid(sa, n.issuer_lid, issuer);
+	sa_notice(sa, &n, issuer);
+	sa->view.sm = NULL;
+}

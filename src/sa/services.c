@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ServiceRecord and ServiceAssociationRecord (IBA 15.2.5.14, 15.2.5.15). State: sa->services, in the order of ServiceID,
+ * ServiceGID and ServiceP_Key, which identify a record, with the end of each lease. Ways in: sa_services(),
+ * sa_associations(), sa_services_due().
+ */
+#include "sa/registry.h"
+
+#define HAS(q, component) sa_asks(q, service, component)
+
+enum { ID_BYTES = 26, KEY_OFF = 32, RECORD = 176, FOR_EVER = -1 };
+
+static size_t place(const struct sa *sa, const uint8_t id[ID_BYTES], bool *found)
+{
+	size_t lo = 0, hi = sa->services.n;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (memcmp(sa->services.at[mid].record, id, ID_BYTES) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*found = lo < sa->services.n && !memcmp(sa->services.at[lo].record, id, ID_BYTES);
+	return lo;
+}
+
+static unsigned count_of(const struct sa *sa, const uint8_t gid[16])
+{
+	unsigned n = 0;
+
+	if (sa->services.n < SA_SERVICES_OF_ONE)
+		return 0;
+	for (size_t i = 0; i < sa->services.n; i++)
+		n += !memcmp(sa->services.at[i].record + 8, gid, 16);
+	return n;
+}
+
+static time_ps lease_end(const struct iba_sa_service *r, time_ps now)
+{
+	return r->lease == (uint32_t)FOR_EVER ? TIME_NEVER : now + r->lease * PS_PER_S;
+}
+
+static bool store(struct sa *sa, const uint8_t record[RECORD], time_ps now)
+{
+	struct sa_service s = {.ends = TIME_NEVER};
+	struct iba_sa_service r;
+	bool found;
+	size_t at = place(sa, record, &found);
+
+	memcpy(s.record, record, RECORD);
+	iba_sa_service_get(&r, record, RECORD);
+	s.ends = lease_end(&r, now);
+	if (!found) {
+		if (sa->services.n >= SA_SERVICES || count_of(sa, r.gid) >= SA_SERVICES_OF_ONE)
+			return false;
+		vec_push(&sa->services, s);
+		memmove(&sa->services.at[at + 1], &sa->services.at[at],
+			(sa->services.n - 1 - at) * sizeof(s));
+	}
+	sa->services.at[at] = s;
+	sa->services_due = MIN(sa->services_due, s.ends);
+	sa_item_put(sa, SA_ITEM_SERVICE, record, ID_BYTES, record, RECORD);
+	return true;
+}
+
+static void drop(struct sa *sa, size_t at)
+{
+	sa_item_drop(sa, SA_ITEM_SERVICE, sa->services.at[at].record, ID_BYTES);
+	memmove(&sa->services.at[at], &sa->services.at[at + 1],
+		(sa->services.n - at - 1) * sizeof(sa->services.at[0]));
+	sa->services.n--;
+}
+
+/* Only trusted requesters see a ServiceKey (15.4.1.1). */
+static void hide_key(const struct sa_request *q, uint8_t *record)
+{
+	if (!q->trusted)
+		memset(record + KEY_OFF, 0, 16);
+}
+
+static void add(const struct sa_request *q, struct sa_answer *a, const struct sa_service *s)
+{
+	uint32_t before = a->n;
+	uint8_t *out = sa_record(a);
+
+	memcpy(out, s->record, RECORD);
+	sa_record_match(a, q, IBA_SA_BIT(service, lease));
+	if (a->n > before)
+		hide_key(q, out);
+}
+
+/* The port of a service, by its GUID: programs are known that give another prefix. */
+static port_id port_of(const struct sa *sa, const struct iba_sa_service *r)
+{
+	uint8_t gid[16];
+
+	sa_gid_make(sa, sa_gid_guid(r->gid), gid);
+	return sa_gid_port(sa, gid);
+}
+
+static bool is_own(const struct sa *sa, const struct sa_request *q, const struct iba_sa_service *r)
+{
+	return q->trusted || (q->from != FAB_NONE && port_of(sa, r) == q->from);
+}
+
+static void set(struct sa *sa, const struct sa_request *q, const struct iba_sa_service *ask,
+		struct sa_answer *a)
+{
+	if (!HAS(q, id) || !HAS(q, gid))
+		a->status = IBA_SA_FEW_COMPONENTS;
+	else if (port_of(sa, ask) == FAB_NONE)
+		a->status = IBA_SA_BAD_GID;
+	else if (!is_own(sa, q, ask))
+		a->status = IBA_SA_INVALID;
+	else if (!store(sa, q->query, q->now))
+		a->status = IBA_SA_NO_RESOURCES;
+	if (a->status)
+		return;
+	memcpy(sa_record(a), q->query, RECORD);
+	hide_key(q, a->bytes);
+}
+
+static void delete (struct sa *sa, const struct sa_request *q, const struct iba_sa_service *ask,
+		    struct sa_answer *a)
+{
+	for (size_t i = sa->services.n; i-- > 0;) {
+		uint32_t before = a->n;
+
+		add(q, a, &sa->services.at[i]);
+		if (a->n == before)
+			continue;
+		if (is_own(sa, q, ask))
+			drop(sa, i);
+		else
+			a->status = IBA_SA_INVALID;
+		return; /* one by one */
+	}
+}
+
+void sa_service_records(struct sa *sa, const struct sa_request *q, struct sa_answer *a)
+{
+	struct iba_sa_service ask;
+
+	iba_sa_service_get(&ask, q->query, IBA_SA_DATA_SIZE);
+	if (q->method == SA_SET) {
+		set(sa, q, &ask, a);
+	} else if (q->method == SA_DELETE) {
+		delete (sa, q, &ask, a);
+	} else {
+		for (size_t i = 0; i < sa->services.n; i++)
+			add(q, a, &sa->services.at[i]);
+	}
+}
+
+/* Who knows the key of a service may ask for its name, and the other way round. */
+void sa_associations(struct sa *sa, const struct sa_request *q, struct sa_answer *a)
+{
+	if (!sa_asks(q, association, key) && !q->trusted) {
+		a->status = IBA_SA_FEW_COMPONENTS;
+		return;
+	}
+	for (size_t i = 0; i < sa->services.n; i++) {
+		struct iba_sa_association r;
+		struct iba_sa_service s;
+
+		iba_sa_service_get(&s, sa->services.at[i].record, RECORD);
+		memcpy(r.key, s.key, sizeof(r.key));
+		memcpy(r.name, s.name, sizeof(r.name));
+		iba_sa_association_put(&r, sa_record(a));
+		sa_record_match(a, q, 0);
+	}
+}
+
+/* ---- leases ---- */
+
+void sa_services_due(struct sa *sa, time_ps now)
+{
+	if (now < sa->services_due)
+		return;
+	sa->services_due = TIME_NEVER;
+	for (size_t i = sa->services.n; i-- > 0;)
+		if (now >= sa->services.at[i].ends)
+			drop(sa, i);
+		else
+			sa->services_due = MIN(sa->services_due, sa->services.at[i].ends);
+}
+
+time_ps sa_services_next(const struct sa *sa)
+{
+	return sa->services_due;
+}
+
+/* Its lease begins when it is restored: it may live longer than it asked for, never shorter. */
+bool sa_service_seed(struct sa *sa, const struct sa_item *it, time_ps now)
+{
+	return it->key_len == ID_BYTES && it->len == RECORD &&
+	       !memcmp(it->key, it->value, ID_BYTES) && store(sa, it->value, now);
+}
+
+void sa_services_free(struct sa *sa)
+{
+	vec_free(&sa->services);
+}
