@@ -1,49 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Registrations as items, GIDs, and ports that come and go. State: items that changed since the caller asked, and the ports
- * of the last snapshot. Ways in: sa_changed(), sa_seed(), sa_registry_ports_changed(). Does not know what
- * an item is about: the file of its kind does.
+ * Registrations of an earlier time, and ports that come and go. State: the ports of the last snapshot. Ways in: sa_seed(),
+ * sa_registry_ports_changed(). Does not know what an item is about: the file of its kind does.
  */
 #include "sa/registry.h"
 
-/* ---- items ---- */
-
-static void change(struct sa *sa, const struct sa_item *it)
-{
-	if (sa->seeding)
-		return;
-	vec_push(&sa->changes, *it);
-}
-
-void sa_item_put(struct sa *sa, enum sa_kind kind, const void *key, size_t key_len,
-		 const void *value, size_t len)
-{
-	struct sa_item it = {.kind = kind, .key_len = (uint16_t)key_len, .len = (uint16_t)len};
-
-	assert(key_len <= SA_KEY && len <= SA_VALUE);
-	memcpy(it.key, key, key_len);
-	memcpy(it.value, value, len);
-	change(sa, &it);
-}
-
-void sa_item_drop(struct sa *sa, enum sa_kind kind, const void *key, size_t key_len)
-{
-	struct sa_item it = {.kind = kind, .gone = true, .key_len = (uint16_t)key_len};
-
-	assert(key_len <= SA_KEY);
-	memcpy(it.key, key, key_len);
-	change(sa, &it);
-}
-
-bool sa_changed(struct sa *sa, struct sa_item *it)
-{
-	if (sa->changes_taken == sa->changes.n) {
-		sa->changes.n = sa->changes_taken = 0;
-		return false;
-	}
-	*it = sa->changes.at[sa->changes_taken++];
-	return true;
-}
+/* ---- items of an earlier time ---- */
 
 bool sa_seed(struct sa *sa, const struct sa_item *it, time_ps now)
 {
@@ -71,64 +33,6 @@ bool sa_seed(struct sa *sa, const struct sa_item *it, time_ps now)
 	}
 	sa->seeding = false;
 	return ok;
-}
-
-/* ---- GIDs ---- */
-
-uint64_t sa_gid_guid(const uint8_t gid[16])
-{
-	return iba_be64(gid + 8);
-}
-
-bool sa_gid_is_local(const struct sa *sa, const uint8_t gid[16])
-{
-	uint64_t prefix = iba_be64(gid);
-
-	return prefix == sa->cfg.prefix || prefix == SA_LINK_LOCAL;
-}
-
-void sa_gid_make(const struct sa *sa, uint64_t guid, uint8_t gid[16])
-{
-	iba_be64_put(gid, sa->cfg.prefix);
-	iba_be64_put(gid + 8, guid);
-}
-
-static const struct fab_vlid *vlid_by(const struct fab *f, uint64_t guid, uint16_t lid)
-{
-	for (uint32_t i = 0; i < f->nvlids; i++)
-		if ((guid && f->vlids[i].guid == guid) || (lid && f->vlids[i].lid == lid))
-			return &f->vlids[i];
-	return NULL;
-}
-
-bool sa_gid_of_lid(const struct sa *sa, uint16_t lid, uint8_t gid[16])
-{
-	const struct fab *f = sa->view.fab;
-	port_id p = sa_port_by_lid(&sa->view, lid);
-	const struct fab_vlid *v;
-
-	memset(gid, 0, 16);
-	if (p == FAB_NONE)
-		return false;
-	v = f->nvlids ? vlid_by(f, 0, lid) : NULL;
-	sa_gid_make(sa, v ? v->guid : f->ports[p].guid, gid);
-	return true;
-}
-
-port_id sa_gid_port(const struct sa *sa, const uint8_t gid[16])
-{
-	const struct fab *f = sa->view.fab;
-	uint64_t guid = sa_gid_guid(gid);
-	const struct fab_vlid *v;
-	port_id p;
-
-	if (!f || !guid || !sa_gid_is_local(sa, gid))
-		return FAB_NONE;
-	p = sa_port_by_guid(&sa->view, guid);
-	if (p != FAB_NONE)
-		return sa_lid_of(&sa->view, p) ? p : FAB_NONE;
-	v = f->nvlids ? vlid_by(f, guid, 0) : NULL;
-	return v ? v->port : FAB_NONE;
 }
 
 /* ---- ports that come and go ---- */

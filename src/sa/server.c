@@ -45,19 +45,6 @@ void sa_reconfigure(struct sa *sa, const struct sa_config *c)
 
 /* ---- out ---- */
 
-bool sa_send(struct sa *sa, uint16_t lid, uint8_t sl, const uint8_t mad[IBA_MAD_SIZE])
-{
-	struct sa_mad *m;
-
-	if (sa->nwaiting == SA_WAITING)
-		return false;
-	m = &sa->waiting[(sa->head + sa->nwaiting++) % SA_WAITING];
-	memcpy(m->mad, mad, IBA_MAD_SIZE);
-	m->lid = lid;
-	m->sl = sl;
-	return true;
-}
-
 bool sa_next(struct sa *sa, struct sa_mad *out, time_ps now)
 {
 	if (!sa->nwaiting)
@@ -69,33 +56,6 @@ bool sa_next(struct sa *sa, struct sa_mad *out, time_ps now)
 }
 
 /* ---- answers ---- */
-
-uint8_t *sa_record(struct sa_answer *a)
-{
-	uint8_t *at;
-
-	if (a->len + a->size > a->cap) {
-		a->cap = MAX(a->cap * 2, MAX(a->len + a->size, (size_t)IBA_MAD_SIZE));
-		a->bytes = mem_resize(a->bytes, a->cap, 1);
-	}
-	at = a->bytes + a->len;
-	memset(at, 0, a->size);
-	a->len += a->size;
-	a->n++;
-	return at;
-}
-
-void sa_record_drop(struct sa_answer *a)
-{
-	a->len -= a->size;
-	a->n--;
-}
-
-void sa_record_match(struct sa_answer *a, const struct sa_request *q, uint64_t but)
-{
-	if (!iba_sa_match(q->layout, q->hdr.mask, but, q->query, a->bytes + a->len - a->size))
-		sa_record_drop(a);
-}
 
 /* The headers of a response: those of the request, with what is different. */
 static void response_head(const struct sa_request *q, const struct sa_answer *a, uint8_t *mad)
