@@ -73,6 +73,13 @@ static void on_perf(void *ctx, const uint8_t *mad)
 	run_counter_orders_mad(&d->counters, mad);
 }
 
+static void on_registered(void *ctx, const struct sa_item *it)
+{
+	struct run_daemon *d = ctx;
+
+	run_registrations_add(&d->registrations, it);
+}
+
 static void on_lost(void *ctx)
 {
 	struct run_daemon *d = ctx;
@@ -114,6 +121,7 @@ static void on_up(void *ctx, struct tp *tp, int is_sm_rc)
 	run_subnet_file_attach(&d->subnet_file, s->sm, may_restore);
 	run_state_writer_seed_vms(&d->state,
 				  s->sm); /* after the saved state, which may know more */
+	sm_reregister(s->sm, s->number == 1 && !d->registrations.loaded);
 	run_session_start(s);
 }
 
@@ -179,6 +187,9 @@ static int start(struct run_daemon *d, struct err *e)
 	if (!rc)
 		run_subnet_file_open(&d->subnet_file, &d->loop, &d->log, d->cfg.state);
 	if (!rc)
+		run_registrations_open(&d->registrations, &d->loop, &d->log, d->cfg.state,
+				       d->session.sa);
+	if (!rc)
 		rc = run_service_start(d, e);
 	if (rc)
 		return rc;
@@ -239,6 +250,7 @@ static void end(struct run_daemon *d)
 	run_subnet_file_close(&d->subnet_file);
 	run_session_close(&d->session);
 	run_state_writer_close(&d->state);
+	run_registrations_close(&d->registrations);
 	run_dump_writer_wait(&d->dumps);
 	run_service_stop(
 		d); /* when the control socket is gone, another manager can use the files */
@@ -271,7 +283,8 @@ static int64_t unix_ms(void)
 
 static int parts_init(struct run_daemon *d, struct err *e)
 {
-	const struct run_session_calls calls = {on_note, on_set, on_lost, d, on_vm, on_perf};
+	const struct run_session_calls calls = {on_note, on_set,  on_lost,	d,
+						on_vm,	 on_perf, on_registered};
 	int rc = uv_loop_init(&d->loop);
 
 	if (rc)

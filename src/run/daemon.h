@@ -17,6 +17,7 @@
 #include "run/dump_writer.h"
 #include "run/http.h"
 #include "run/metrics_file.h"
+#include "run/registrations.h"
 #include "run/session.h"
 #include "run/state_writer.h"
 #include "run/subnet_state_file.h"
@@ -64,6 +65,7 @@ struct run_daemon {
 	struct run_session session;
 	struct run_state_writer state;
 	struct run_subnet_file subnet_file;
+	struct run_registrations registrations;
 	struct run_dump_writer dumps;
 	struct run_metrics_file metrics;
 	struct run_history history;

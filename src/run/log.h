@@ -47,6 +47,11 @@
 	X(PID_FILE, "pid_file", ERROR, "cannot write the PID file: {why}")                                      \
 	X(REMEMBERED, "remembered", INFO, "subnet state restored from {file}")                                  \
 	X(STATE_LOADED, "state_loaded", INFO, "{lids} LIDs loaded from {file}")                                 \
+	X(REGISTRATIONS, "registrations_loaded", INFO, "{items} registrations of hosts loaded from {file}")    \
+	X(REGISTRATIONS_DAMAGED, "registrations_damaged", ERROR,                                                \
+	  "registrations of hosts cannot be read ({why}): moved to {moved}; hosts are asked to register again") \
+	X(REGISTRATIONS_FAILED, "registrations_failed", ERROR,                                                  \
+	  "cannot save registrations of hosts: {why}; the manager goes on")                                     \
 	X(DUMPED, "dumped", INFO, "tables written to {directory}")                                              \
 	X(DUMP_FAILED, "dump_failed", ERROR, "cannot write tables: {why}")                                      \
 	X(METRICS_FAILED, "metrics_failed", ERROR, "cannot write metrics: {why}")                               \

@@ -186,11 +186,15 @@ static void tell_subscribers(struct run_pump *p, const struct tp_mad *m, time_ps
 static void administration_send(struct run_pump *p, time_ps now)
 {
 	struct sm_status st;
+	struct sa_item it;
 	struct sa_mad out;
 
 	sa_manager(p->sa, p->sm, now);
 	if (now >= sa_due(p->sa))
 		sa_wake(p->sa, now);
+	while (sa_changed(p->sa, &it))
+		if (p->call.registered)
+			p->call.registered(p->call.ctx, &it);
 	if (p->n >= p->size / 2 || !sa_next(p->sa, &out, now))
 		return;
 	sm_status(p->sm, &st);

@@ -17,6 +17,8 @@ struct run_pump_calls {
 	void *ctx;
 	void (*vm)(void *ctx, const struct sm_vm_result *r); /* after the notes; may be NULL */
 	void (*perf)(void *ctx, const uint8_t *mad); /* of performance management; may be NULL */
+	void (*registered)(void *ctx,
+			   const struct sa_item *it); /* with subnet administration; may be NULL */
 };
 
 /* Written by mad_pump.c alone; tests change back_after. */

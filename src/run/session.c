@@ -201,6 +201,14 @@ static void on_perf(void *ctx, const uint8_t *mad)
 		s->call.perf(s->call.ctx, mad);
 }
 
+static void on_registered(void *ctx, const struct sa_item *it)
+{
+	const struct run_session *s = ctx;
+
+	if (s->call.registered)
+		s->call.registered(s->call.ctx, it);
+}
+
 bool run_session_send(struct run_session *s, const struct tp_mad *m)
 {
 	if (!s->tp || !run_pump_send(&s->pump, m))
@@ -272,7 +280,8 @@ static bool poll_start(struct run_session *s)
 
 void run_session_start(struct run_session *s)
 {
-	const struct run_pump_calls call = {on_note, on_compute, on_set, s, on_vm, on_perf};
+	const struct run_pump_calls call = {on_note, on_compute, on_set,       s,
+					    on_vm,   on_perf,	 on_registered};
 
 	run_pump_init(&s->pump, s->tp, s->sm, s->window, uv_hrtime, &call);
 	run_pump_set_pause(&s->pump, s->pause);

@@ -21,6 +21,7 @@ struct run_session_calls {
 	void *ctx;
 	void (*vm)(void *ctx, const struct sm_vm_result *r);
 	void (*perf)(void *ctx, const uint8_t *mad); /* a response of performance management */
+	void (*registered)(void *ctx, const struct sa_item *it); /* by a host, or not any more */
 };
 
 struct run_session_totals { /* of all sessions, the present one included */

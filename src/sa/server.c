@@ -176,8 +176,8 @@ static void dispatch(struct sa *sa, struct sa_request *q, uint8_t sl)
 
 	if (c)
 		c->requests++;
-	if (q->hdr.sm_key &&
-	    q->hdr.sm_key != sa->cfg.sm_key) { /* 15.4.5: such a request is not answered */
+	/* 15.4.5: a request with a wrong key is not answered. Without a key of its own, the manager takes any. */
+	if (q->hdr.sm_key && sa->cfg.sm_key && q->hdr.sm_key != sa->cfg.sm_key) {
 		if (c)
 			c->results[SA_UNTRUSTED]++;
 		return;

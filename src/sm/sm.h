@@ -654,6 +654,9 @@ void sm_seed_lid(struct sm *sm, uint64_t port_guid, uint16_t lid, unsigned lmc);
 /* A VM that was there before, with the place it had; before SM_EV_START only, after sm_state_load(). False: its name
  * or vGUID is taken, or makes no sense. */
 bool sm_seed_vm(struct sm *sm, const struct sm_vm *v);
+/* In its first round, the manager asks the clients of all ports to register again: what they had registered with subnet
+ * administration is not known here. Ports that it sets anyway are asked in any case. */
+void sm_reregister(struct sm *sm, bool on);
 /* Whether devices hold what the SM knows, until it sends the next Set. */
 bool sm_at_rest(const struct sm *sm);
 /*

@@ -29,7 +29,13 @@ struct sm_lids {
 	uint16_t own;
 	VEC(uint32_t) waiting; /* ports to get a LID once the SM's own is known */
 	bool looked_again;     /* this discovery read ports without a LID once more */
+	bool reregister; /* hosts are asked to register again, also where nothing else is set */
 };
+
+/* lid_assignment.c */
+/* Whether the port tells its clients to register again when it is asked to (ClientReregister). */
+bool sm_port_reregisters(const struct sm_port *p);
+void sm_hosts_registered(struct sm *sm); /* all of them were asked */
 
 /* lids.c */
 bool sm_lid_free(const struct sm *sm, uint32_t lid, unsigned lmc); /* not assigned to any port */

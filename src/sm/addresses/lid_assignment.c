@@ -12,6 +12,21 @@ static unsigned lmc_of(const struct sm *sm, const struct sm_port *p)
 	return n->type == IBA_NODE_SWITCH && !n->si.enhanced_port0 ? 0 : sm->cfg.lmc;
 }
 
+bool sm_port_reregisters(const struct sm_port *p)
+{
+	return p->pi.cap_mask & IBA_CAP_CLIENT_REREG;
+}
+
+void sm_reregister(struct sm *sm, bool on)
+{
+	sm->lids.reregister = on;
+}
+
+void sm_hosts_registered(struct sm *sm)
+{
+	sm->lids.reregister = false;
+}
+
 /* Whether the port has everything that discovery would set. */
 static bool has_all(struct sm *sm, const struct sm_port *p, uint16_t lid, unsigned lmc)
 {
@@ -19,6 +34,8 @@ static bool has_all(struct sm *sm, const struct sm_port *p, uint16_t lid, unsign
 	struct iba_port_info to;
 
 	sm_port_fill(sm, p, &to);
+	if (sm->lids.reregister && sm_port_reregisters(p))
+		return false;
 	return is->lid == lid && is->lmc == lmc && is->sm_lid == to.sm_lid &&
 	       is->sm_sl == to.sm_sl && is->gid_prefix == to.gid_prefix && is->m_key == to.m_key &&
 	       (!to.m_key || /* without a key protection and lease have no effect */

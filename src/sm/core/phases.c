@@ -102,6 +102,8 @@ void sm_round_end(struct sm *sm, bool clean)
 
 	c->round.end = c->now;
 	c->round.clean = clean;
+	if (clean)
+		sm_hosts_registered(sm);
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
 		c->round.smps[i] = c->st.smps[i] - c->mark[i];
 	c->st.last = c->round;

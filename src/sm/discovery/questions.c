@@ -144,6 +144,7 @@ static void make_set_lid(struct sm *sm, uint32_t port, struct sm_req *r)
 	} else {
 		sm_port_fill(sm, p, &pi);
 	}
+	pi.client_reregister = sm_port_reregisters(p); /* its port was off, or not this manager's */
 	iba_port_info_put(&pi, r->data);
 }
 
