@@ -250,6 +250,7 @@ void run_session_distrust(struct run_session *s)
 bool run_session_open(struct run_session *s, struct tp *tp, const struct sm_config *cfg)
 {
 	struct sm_config c = *cfg;
+	struct sa_config sa;
 
 	s->tp = tp;
 	tp_info(tp, &s->port);
@@ -259,6 +260,9 @@ bool run_session_open(struct run_session *s, struct tp *tp, const struct sm_conf
 	c.hold_vms = true;
 	s->distrust = false;
 	s->sm = sm_new(&c);
+	sa_config_default(&sa);
+	sa.sm_key = c.sm_key;
+	sa_reconfigure(s->sa, &sa);
 	s->window = c.window;
 	s->pause = c.contest ? c.stall_ps : 0;
 	s->number++;
