@@ -163,7 +163,9 @@ struct sm_part {
 				const uint8_t *data); /* status was 0 */
 	enum sm_outcome (*fail)(struct sm *sm,
 				const struct sm_txn *t); /* timeout, or a bad status */
-	enum sm_outcome (*done)(struct sm *sm);		 /* nothing to send, nothing outstanding */
+	/* The window is full, and no response came in time: true, it is asked again when others were asked. */
+	bool (*postpone)(struct sm *sm, const struct sm_txn *t);
+	enum sm_outcome (*done)(struct sm *sm); /* nothing to send, nothing outstanding */
 };
 
 #define SM_PART_DECLARE(phase, name, part, text) extern const struct sm_part sm_part_##part;

@@ -114,8 +114,20 @@ void sm_lost(struct sm *sm, const struct sm_event *ev)
 	sm_overdue(sm);
 }
 
+/* Its place in the window is for others. */
+static bool postpone(struct sm *sm, struct sm_txn *t)
+{
+	const struct sm_part *part = sm_part_now(sm);
+
+	if (!part->postpone || !part->postpone(sm, t))
+		return false;
+	sm_txn_close(sm, t, false);
+	return true;
+}
+
 void sm_overdue(struct sm *sm)
 {
+	bool full = sm->txn.outstanding >= window_now(sm);
 	uint32_t epoch = sm->topo.epoch, at = 0;
 	time_ps next = TIME_NEVER;
 	struct sm_txn *t, copy;
@@ -124,6 +136,8 @@ void sm_overdue(struct sm *sm)
 	if (sm->core.now < sm->txn.next_deadline || sm_election_checking(sm))
 		return;
 	while ((t = sm_txn_overdue(sm, &at, &next))) {
+		if (full && postpone(sm, t))
+			continue;
 		if (sm_txn_repeat(sm, t)) {
 			sm_count(sm, SM_COUNT_RETRIES);
 			next = MIN(next, t->deadline);

@@ -72,6 +72,12 @@ struct sm_discovering {
 		owners; /* port GUID -> port of the snapshot in force when a full discovery began */
 	VEC(struct sm_work) work; /* questions to ask, from work_head on */
 	size_t work_head;
+	/* see postponed.c */
+	VEC(uint32_t) slow;		/* nodes whose questions wait until all others were asked */
+	VEC(struct sm_work) late;	/* these questions */
+	VEC(struct sm_work) again;	/* and those that had no response */
+	bool progress;			/* a device has answered since these were last asked */
+	bool stuck;			/* none had: nothing is postponed any more */
 	enum sm_discovery_kind kind;	/* of the running discovery, or the last */
 	enum sm_discovery_kind allowed; /* SM_DISCOVERY_FULL: what is known cannot be built upon */
 	bool look_again; /* another manager may have hidden a change: until a full discovery begins */
@@ -176,6 +182,16 @@ void sm_answered(struct sm *sm, const struct sm_target *t);
 void sm_unanswered(struct sm *sm, const struct sm_txn *t);		/* a request was given up */
 uint32_t sm_answers_of(const struct sm *sm, const struct sm_target *t); /* of that device, so far */
 bool sm_is_silent_work(const struct sm *sm, struct sm_work w); /* it would not be answered */
+
+/* A path there crosses this node, which is a switch. */
+bool sm_crosses(const struct sm *sm, const struct sm_target *t, uint32_t node);
+
+/* postponed.c */
+void sm_postponed_clear(struct sm *sm);
+bool sm_work_postpone(struct sm *sm, const struct sm_txn *t); /* true: it is asked again later */
+bool sm_work_waits(struct sm *sm, struct sm_work w); /* true: its device is slow, and it is kept */
+void sm_work_answered(struct sm *sm, uint32_t node); /* by that device, or by one behind it */
+void sm_work_resume(struct sm *sm); /* what was postponed, if all else was answered */
 
 /* takeover.c */
 void sm_takeover_begin(struct sm *sm);		       /* a full discovery begins */

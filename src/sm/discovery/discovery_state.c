@@ -15,6 +15,9 @@ void sm_discovery_free(struct sm *sm)
 {
 	vec_free(&sm->disc.suspects);
 	vec_free(&sm->disc.work);
+	vec_free(&sm->disc.slow);
+	vec_free(&sm->disc.late);
+	vec_free(&sm->disc.again);
 	vec_free(&sm->disc.silent);
 	vec_free(&sm->disc.excluded);
 	vec_free(&sm->disc.far_ports);

@@ -151,13 +151,14 @@ static bool discover_next(struct sm *sm, struct sm_req *r)
 	for (;;) {
 		struct sm_work w;
 
+		sm_work_resume(sm);
 		if (!sm_work_left(sm) && !sm->txn.outstanding)
 			all_asked(sm);
 		if (!sm_work_left(sm) || sm->core.now < sm->core.hold_until)
 			return false;
 		w = sm_work_take(sm);
 		if (sm_work_spared(sm, w) || sm_is_silent_work(sm, w) ||
-		    (sm->restored.saved && answered_by_saved(sm, w)))
+		    (sm->restored.saved && answered_by_saved(sm, w)) || sm_work_waits(sm, w))
 			continue;
 		sm_work_make(sm, w, r);
 		return true;
@@ -672,5 +673,6 @@ const struct sm_part sm_part_discover = {
 	.next = discover_next,
 	.recv = sm_discover_recv,
 	.fail = sm_discover_fail,
+	.postpone = sm_work_postpone,
 	.done = discover_done,
 };

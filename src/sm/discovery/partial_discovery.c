@@ -229,6 +229,7 @@ static bool partial_next(struct sm *sm, struct sm_req *r)
 	for (;;) {
 		struct sm_work w;
 
+		sm_work_resume(sm);
 		if (!sm_work_left(sm)) {
 			if (sm->txn.outstanding || sm->disc.end == SM_END_EARLY)
 				return false;
@@ -239,7 +240,7 @@ static bool partial_next(struct sm *sm, struct sm_req *r)
 			continue;
 		}
 		w = sm_work_take(sm);
-		if (is_moot(sm, w))
+		if (is_moot(sm, w) || sm_work_waits(sm, w))
 			continue;
 		sm_work_make(sm, w, r);
 		return true;
@@ -447,6 +448,7 @@ static enum sm_outcome partial_recv(struct sm *sm, const struct sm_txn *t, const
 	uint32_t node = t->target.node, port = t->target.port;
 	enum sm_outcome o;
 
+	sm_work_answered(sm, node);
 	switch (t->question) {
 	case Q_POLL:
 		on_poll(sm, node, data);
@@ -581,5 +583,6 @@ const struct sm_part sm_part_partial = {
 	.next = partial_next,
 	.recv = partial_recv,
 	.fail = partial_fail,
+	.postpone = sm_work_postpone,
 	.done = partial_done,
 };

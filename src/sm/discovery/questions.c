@@ -80,6 +80,7 @@ struct sm_work sm_work_take(struct sm *sm)
 void sm_work_clear(struct sm *sm)
 {
 	sm->disc.work.n = sm->disc.work_head = 0;
+	sm_postponed_clear(sm);
 }
 
 bool sm_question_of_known(enum sm_question q)

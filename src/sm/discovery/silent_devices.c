@@ -41,7 +41,7 @@ static struct sm_path path_of(const struct sm *sm, const struct sm_target *t)
 }
 
 /* A directed path that crosses a switch begins with the switch's own. Paths by LID do not show it. */
-static bool crosses(const struct sm *sm, const struct sm_target *t, uint32_t node)
+bool sm_crosses(const struct sm *sm, const struct sm_target *t, uint32_t node)
 {
 	const struct sm_path *s = &sm->topo.nodes.at[node].path;
 	struct sm_path p;
@@ -60,7 +60,7 @@ static bool is_futile(const struct sm *sm, const struct sm_target *t)
 	for (size_t i = 0; i < sm->disc.silent.n; i++) {
 		const struct sm_silent *s = &sm->disc.silent.at[i];
 
-		if (asked_node(t) == s->node || (s->blocks && crosses(sm, t, s->node)))
+		if (asked_node(t) == s->node || (s->blocks && sm_crosses(sm, t, s->node)))
 			return true;
 	}
 	return false;
@@ -84,8 +84,9 @@ void sm_answered(struct sm *sm, const struct sm_target *t)
 	uint32_t node = asked_node(t);
 
 	for (size_t i = 0; i < sm->disc.silent.n; i++)
-		if (crosses(sm, t, sm->disc.silent.at[i].node))
+		if (sm_crosses(sm, t, sm->disc.silent.at[i].node))
 			sm->disc.silent.at[i].forwards = true;
+	sm_work_answered(sm, t->node);
 	if (node == NONE)
 		return;
 	sm->topo.nodes.at[node].ask.answers++;
@@ -98,7 +99,7 @@ static void find_blocked(struct sm *sm, const struct sm_target *t)
 	for (size_t i = 0; i < sm->disc.silent.n; i++) {
 		struct sm_silent *s = &sm->disc.silent.at[i];
 
-		s->blocks |= !s->forwards && crosses(sm, t, s->node);
+		s->blocks |= !s->forwards && sm_crosses(sm, t, s->node);
 	}
 }
 
