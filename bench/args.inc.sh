@@ -10,7 +10,11 @@ while [[ ${1:-} == --* ]]; do
 	case $1 in
 	--write-docs) docs=1 ;;
 	--tables) tables_only=1 ;;
-	*) echo "usage: bench/$name.sh [--write-docs] [--tables] [WEFT]" >&2; exit 2 ;;
+	--help) # the comment at the head of the script
+		sed -n '4,${/^#/!q;/shellcheck/d;s/^# \{0,1\}//p}' "$0"
+		exit 0
+		;;
+	*) echo "usage: bench/$name.sh [--help] [--write-docs] [--tables] [WEFT]" >&2; exit 2 ;;
 	esac
 	shift
 done

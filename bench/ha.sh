@@ -12,6 +12,9 @@
 #	bench/ha.sh --write-docs	also refresh docs/results/ha.md
 #	bench/ha.sh --tables		measure nothing: the table from the rows of the last run
 #
+# It needs build/bench/sm-watch (meson configure build -Dtests=true && ninja -C build), and for OpenSM opensm and
+# libumad2sim. Times are those of the machine: nothing else should run on it.
+#
 # A third program (bench/sm_watch.c) asks both managers for their SMInfo every few milliseconds. "until a master
 # answers" is the time from the event to the first response that says Master from the manager that takes over;
 # "two masters" is how long both said so. SMPs are all that the fabric received from the event until both managers
