@@ -73,12 +73,13 @@ struct sm_discovering {
 	VEC(struct sm_work) work; /* questions to ask, from work_head on */
 	size_t work_head;
 	/* see postponed.c */
-	VEC(uint32_t) slow;		/* nodes whose questions wait until all others were asked */
-	VEC(struct sm_work) late;	/* these questions */
-	VEC(struct sm_work) again;	/* and those that had no response */
-	bool progress;			/* a device has answered since these were last asked */
-	bool stuck;			/* none had: nothing is postponed any more */
-	enum sm_discovery_kind kind;	/* of the running discovery, or the last */
+	VEC(uint32_t) slow;	     /* nodes whose questions wait until all others were asked */
+	VEC(struct sm_work) late;    /* these questions */
+	VEC(struct sm_work) again;   /* and those that had no response */
+	bool progress;		     /* a device has answered since these were last asked */
+	unsigned passes;	     /* how often they were */
+	bool stuck;		     /* none had, or often enough: nothing is postponed any more */
+	enum sm_discovery_kind kind; /* of the running discovery, or the last */
 	enum sm_discovery_kind allowed; /* SM_DISCOVERY_FULL: what is known cannot be built upon */
 	bool look_again; /* another manager may have hidden a change: until a full discovery begins */
 	bool looks_again; /* this one is that */

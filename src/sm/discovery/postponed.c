@@ -7,10 +7,14 @@
  */
 #include "sm/manager.h"
 
+/* How often what waits is asked again: switches that send traps answer without end, which is no progress. */
+enum { PASSES = 4 };
+
 void sm_postponed_clear(struct sm *sm)
 {
 	sm->disc.slow.n = sm->disc.late.n = sm->disc.again.n = 0;
 	sm->disc.stuck = sm->disc.progress = false;
+	sm->disc.passes = 0;
 }
 
 /* The device asked, the switch before it, or a switch on the way there. */
@@ -23,8 +27,8 @@ static bool is_slow(const struct sm *sm, const struct sm_target *t)
 }
 
 /*
- * As long as any device answers: then all are repeated as often as usual. Sets stay in the order in which they were decided.
- * Without cfg.contest no other manager waits, and the order of questions is what is measured.
+ * As long as any device answers, and a few times: then all are repeated as often as usual. Sets stay in the order in which
+ * they were decided. Without cfg.contest no other manager waits, and the order of questions is what is measured.
  */
 bool sm_work_postpone(struct sm *sm, const struct sm_txn *t)
 {
@@ -71,7 +75,7 @@ void sm_work_resume(struct sm *sm)
 {
 	if (sm_work_left(sm) || sm->txn.outstanding || !(sm->disc.late.n + sm->disc.again.n))
 		return;
-	sm->disc.stuck |= !sm->disc.progress;
+	sm->disc.stuck |= !sm->disc.progress || ++sm->disc.passes == PASSES;
 	sm->disc.progress = false;
 	sm->disc.slow.n = 0;
 	back(sm, sm->disc.late.at, sm->disc.late.n);
