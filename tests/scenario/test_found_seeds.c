@@ -91,6 +91,8 @@ static const struct found {
 	/* The other master had put a VM to the VF of one that it stopped. */
 	{VMS_CUTS, 2165, NULL, "a VM with the LID of another VF after a cut"},
 	{VMS_CUTS, 1269, NULL, "a VM with the LID of another VF after a cut"},
+	/* Turns stayed disabled at rest, so there was no copy. */
+	{VMS_CUTS, 1549, NULL, "names of VMs were lost: `improved` left turns disabled"},
 	{VMS, 677, NULL, "a VM got the LID of a host that did not respond at a take-over"},
 	/* A standby that was master before remembered LIDs from then, and its copy did not replace them. */
 	{VMS_ODD, 503, NULL, "a VM with the LID of another VF after a take-over"},

@@ -205,6 +205,7 @@ uint8_t sm_subnet_timeout_of(const struct sm *sm, uint32_t node); /* with a mark
 uint8_t sm_subnet_timeout_found(const struct sm *sm, uint8_t wanted);
 bool sm_mark_make(struct sm *sm, uint32_t node,
 		  struct sm_req *r); /* false: it is as it should be */
+bool sm_turns_marked(const struct sm *sm);
 
 /* full_discovery.c */
 enum sm_outcome sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);

@@ -228,8 +228,8 @@ bool sm_saved_answer(struct sm *sm, struct sm_work w, uint8_t *data)
 }
 
 /*
- * The state is saved only while no turn is disabled; reading all SL-to-VL tables takes more SMPs
- * than all the rest.
+ * The state is saved only while turns of marked switches alone are disabled; reading all SL-to-VL tables takes more
+ * SMPs than all the rest.
  */
 bool sm_saved_turns(const struct sm *sm, uint32_t node)
 {

@@ -244,6 +244,70 @@ TEST(state_is_saved_at_rest_only)
 	mech_close(&w);
 }
 
+static unsigned turns_off(struct mech_world *w)
+{
+	unsigned n = 0;
+
+	for (unsigned s = 0; s < SWITCHES; s++)
+		for (unsigned in = 1; in <= w->fab->nodes[mech_node(w, sw_guid(s))].nports; in++)
+			for (unsigned out = 1;
+			     out <= w->fab->nodes[mech_node(w, sw_guid(s))].nports; out++)
+				n += sim_turn_off(lab_sim(w->lab), mech_node(w, sw_guid(s)), in,
+						  out);
+	return n;
+}
+
+static void ring_opens_and_closes(struct mech_world *w)
+{
+	mech_cut(w, 1, 1);
+	mech_settle(w);
+	mech_join(w, 1, 1);
+	mech_settle(w);
+}
+
+/* `improved` leaves turns disabled at rest. They are not saved, but the mark of their switch is: they are read. */
+TEST(disabled_turns_are_found_again)
+{
+	struct mech_lids before, after;
+	struct mech_world w;
+	unsigned off;
+	struct tally t;
+
+	mech_draw(&w, sm_mechanism_find("improved"));
+	w.cfg.sm.read_back = true;
+	mech_up(&w);
+	mech_settle(&w);
+	ring_opens_and_closes(&w);
+	off = turns_off(&w);
+	assert_true(off > 0);
+	assert_int_equal(lab_sm(w.lab)->dev.off.n, off);
+	assert_true(sm_at_rest(lab_sm(w.lab)));
+	before = mech_lids(&w);
+	lab_manager_stop(w.lab, 0);
+	t = resume(&w);
+	assert_int_equal(t.sets, 0);
+	assert_int_equal(t.table_gets, SWITCHES); /* tables are as saved */
+	assert_int_equal(lab_sm(w.lab)->dev.off.n, off);
+	after = mech_lids(&w);
+	assert_memory_equal(&before, &after, sizeof(before));
+	assert_int_equal(mech_settle(&w), 10);
+	mech_close(&w);
+}
+
+/* Where no switch is marked, a later manager would not find them. */
+TEST(turns_without_a_mark_are_not_saved)
+{
+	struct mech_world w;
+
+	mech_draw(&w, sm_mechanism_find("improved"));
+	mech_up(&w);
+	mech_settle(&w);
+	ring_opens_and_closes(&w);
+	assert_true(turns_off(&w) > 0);
+	assert_false(sm_at_rest(lab_sm(w.lab)));
+	mech_close(&w);
+}
+
 /* Cut short anywhere, or with one byte another. */
 TEST(truncated_state_is_refused)
 {
@@ -282,6 +346,8 @@ int main(void)
 		cmocka_unit_test(another_manager_wrote_a_table_meanwhile),
 		cmocka_unit_test(another_manager_was_master_meanwhile),
 		cmocka_unit_test(state_is_saved_at_rest_only),
+		cmocka_unit_test(disabled_turns_are_found_again),
+		cmocka_unit_test(turns_without_a_mark_are_not_saved),
 		cmocka_unit_test(truncated_state_is_refused),
 	};
 
