@@ -239,7 +239,7 @@ void ctl_show_route(const json_t *a)
 	struct cli_table t;
 	size_t i;
 
-	cli_table_init(&t, "rlrrrll", "hop", "type", "LID", "in", "out", "id", "name");
+	cli_table_init(&t, "rlrrrrll", "hop", "type", "LID", "in", "out", "VL", "id", "name");
 	json_array_foreach((json_t *)hops, i, h)
 	{
 		cli_table_add(&t, "%zu", i);
@@ -247,6 +247,7 @@ void ctl_show_route(const json_t *a)
 		add_port(&t, h, "lid");
 		add_port(&t, h, "in");
 		add_port(&t, h, "out");
+		add_port(&t, h, "vl");
 		cli_table_add(&t, "%s", ctl_text(h, "id"));
 		cli_table_add(&t, "%s", ctl_text(h, "name"));
 	}

@@ -336,7 +336,7 @@ static uint64_t merit(const struct fab *f, const struct rt_tables *t)
 
 /* The recipe that routes best; of equals the first. */
 static struct recipe best_of(const struct nue *x, const struct recipe *recipe, unsigned n,
-			     const struct rt_tables *t, unsigned threads)
+			     const struct rt_tables *t, unsigned threads UNUSED)
 {
 	uint64_t *merits = mem_zarray(n, sizeof(*merits));
 	unsigned best = 0;

@@ -210,8 +210,21 @@ int ctl_ports(const struct ctl_ask *a, struct json *j, struct err *e)
 
 /* ---- routes ---- */
 
+/* The VL on the link that the packet leaves by; null: not known, or it stays. */
+static void vl_member(struct json *j, const struct ctl_ask *a, uint64_t guid,
+		      const struct view_hop *h, unsigned sl)
+{
+	unsigned in = h->in == IBA_PORT_NONE ? 0 : h->in;
+	int vl = h->out == IBA_PORT_NONE ? -1 : sm_vl_of(a->v->sm, guid, in, h->out, sl);
+
+	if (vl < 0)
+		json_none(j, "vl");
+	else
+		json_u64(j, "vl", (uint64_t)vl);
+}
+
 static void hop_row(struct json *j, const struct ctl_ask *a, const struct fab *f,
-		    const struct view_hop *h)
+		    const struct view_hop *h, unsigned sl)
 {
 	port_id p = fab_port_id(f, h->node,
 				h->in != IBA_PORT_NONE	  ? h->in
@@ -230,6 +243,7 @@ static void hop_row(struct json *j, const struct ctl_ask *a, const struct fab *f
 		json_none(j, "out");
 	else
 		json_u64(j, "out", h->out);
+	vl_member(j, a, f->nodes[h->node].guid, h, sl);
 	json_close(j);
 }
 
@@ -250,6 +264,7 @@ int ctl_route(const struct ctl_ask *a, struct json *j, struct err *e)
 	const struct fab *f;
 	port_id from, to;
 	uint16_t lid;
+	unsigned sl;
 	int rc;
 
 	if (ctl_subnet(a, &f, e) || view_find(a->v->sm, a->text[0], &from, e) ||
@@ -259,14 +274,15 @@ int ctl_route(const struct ctl_ask *a, struct json *j, struct err *e)
 	if (!lid)
 		return err_set(e, -EINVAL, "'%.80s' has no LID", a->text[1]);
 	rc = view_route(a->v->sm, from, lid, &hops, e);
+	sl = view_sl(a->v->sm, from, lid);
 	json_u64(j, "lid", lid);
-	json_u64(j, "sl", view_sl(a->v->sm, from, lid));
+	json_u64(j, "sl", sl);
 	json_bool(j, "reached", !rc);
 	if (rc)
 		json_str(j, "why", e->text);
 	json_open(j, "hops", '[');
 	for (size_t i = 0; i < hops.n; i++)
-		hop_row(j, a, f, &hops.at[i]);
+		hop_row(j, a, f, &hops.at[i], sl);
 	json_close(j);
 	vec_free(&hops);
 	return 0;

@@ -776,6 +776,9 @@ uint32_t sm_sls_number(const struct sm *sm);
 /* SLs, by LID up to *top_lid, of packets that enter at this port of a switch (0: it sends them itself). NULL: SL 0. */
 const uint8_t *sm_sls_from(const struct sm *sm, uint64_t switch_guid, unsigned port,
 			   uint32_t *top_lid);
+/* VL of packets with this SL from port `in` (0: the device sends them itself) to port `out`, by the SL-to-VL table that the
+ * device holds; 15: it discards them. -1: not known. Without lanes VL 0 serves SL 0. */
+int sm_vl_of(const struct sm *sm, uint64_t node_guid, unsigned in, unsigned out, unsigned sl);
 /* The engine of final routes, the chosen one where one is, and why that was; NULL: none is chosen yet. *why is "" where it
  * was named. */
 const struct rt_engine *sm_engine(const struct sm *sm, const char **why);

@@ -158,6 +158,25 @@ void live_reply_tree(struct live *l, struct json *j, const json_t *answer)
 
 /* ---- a route ---- */
 
+/* Of each hop with an output port; null: the manager does not know it. */
+static void put_vls(struct json *j, const json_t *hops)
+{
+	const json_t *o;
+	size_t i;
+
+	json_open(j, "vls", '[');
+	json_array_foreach(hops, i, o)
+	{
+		if (!json_is_integer(json_object_get(o, "out")))
+			continue;
+		if (json_is_integer(json_object_get(o, "vl")))
+			json_u64(j, NULL, number_of(o, "vl"));
+		else
+			json_none(j, NULL);
+	}
+	json_close(j);
+}
+
 void live_reply_route(struct live *l, struct json *j, const json_t *answer)
 {
 	const json_t *o, *out;
@@ -184,6 +203,7 @@ void live_reply_route(struct live *l, struct json *j, const json_t *answer)
 	json_u64(j, "lid", number_of(answer, "lid"));
 	if (json_is_integer(json_object_get(answer, "sl")))
 		json_u64(j, "sl", number_of(answer, "sl"));
+	put_vls(j, json_object_get(answer, "hops"));
 	json_str(j, "ends",
 		 json_is_true(json_object_get(answer, "reached")) ? "reached"
 								  : text_of(answer, "why"));

@@ -83,6 +83,17 @@ same()
 	done
 }
 
+# Each hop of routes to all LIDs has the VL of the dumped maps.
+vls_as_dumped()
+{
+	for lid in $(seq 2 50); do
+		ctl route 1 "$lid" --json | jq -r '.sl as $sl | .hops[] | select(.type == "switch" and .out) | "\(.guid) \(.in) \(.out) \($sl) \(.vl)"'
+	done > hops
+	awk 'NR == FNR { if ($1 == "Switch") guid = substr($2, 1, 18); else if ($1 !~ /^#/) for (sl = 0; sl < 16; sl++) vl[guid, $1, $2, sl] = $(4 + sl); next }
+		{ hops++; ones += $5 == 1 } vl[$1, $2, $3, $4] != $5 { print "differs: " $0; bad = 1 }
+		END { print hops " hops, " ones + 0 " with VL 1"; exit bad || hops < 49 || !ones }' "$1/opensm-sl2vl.dump" hops
+}
+
 restarts()
 {
 	echo 'off sw1_1' > console && until_true switches 24 && echo 'on sw1_1' > console && until_true switches 25
@@ -112,6 +123,7 @@ ok "the log says how many" grep -F 'routes use 2 lanes, of 2 that' sm.log
 ok "dumps are verified" dumped first
 ok "without lanes there is a credit loop" sh -c "'$weft' route verify net first/opensm-lfts.dump --json | jq -e '.cycles > 0'"
 ok "a route has its service level" sh -c "'$weft' ctl --socket ctl route sw0_0 sw2_2 --json | jq -e 'has(\"sl\")'"
+ok "a route has the lanes of the maps" vls_as_dumped first
 ok "a switch restarts" restarts
 ok "dumps are verified again" dumped again
 ok "resync changes nothing" resync

@@ -91,6 +91,17 @@ bool sm_map_known(const struct sm *sm, uint64_t guid, unsigned in, unsigned out,
 	return true;
 }
 
+int sm_vl_of(const struct sm *sm, uint64_t node_guid, unsigned in, unsigned out, unsigned sl)
+{
+	uint64_t map;
+
+	if (sl >= RT_SLS)
+		return -1;
+	if (sm_map_known(sm, node_guid, in, out, &map))
+		return (int)(map >> 4 * sl & 15);
+	return !sl && sm->routes.tables && !sm->routes.tables->lanes ? 0 : -1;
+}
+
 /* Set again in this round or the one before: a late copy of the earlier Set may undo this one. */
 static void map_set(struct sm *sm, uint32_t node, unsigned in, unsigned out, uint64_t map)
 {

@@ -12,11 +12,19 @@ interface Hop {
 	in: number;
 	out: number;
 	link: number;
+	vl?: number | null; /* on the link that it leaves by; null: not known */
 }
 
-type Result = { kind: 'route'; from: number; to: number; hops: Hop[]; lid: unknown; sl: unknown; vls: unknown; ends: string }
+type Result = { kind: 'route'; from: number; to: number; hops: Hop[]; lid: unknown; sl: unknown; ends: string }
 	| { kind: 'tree'; node: number; lid: unknown; switches: number; hosts: number }
 	| { kind: 'users'; link: number; count: number; routes: [number, number][]; lids: number[] };
+
+const laneWord = (x: Hop): string => (x.vl === undefined ? '' : x.vl === null ? '–' : x.vl === 15 ? '15 (discards)' : String(x.vl));
+/* One number where all links use the same lane. */
+const laneWords = (hops: Hop[]): string => {
+	const words = hops.filter((x) => x.vl !== undefined).map((x) => String(x.vl ?? '–'));
+	return new Set(words).size > 1 ? words.join(' ') : words[0] ?? '–';
+};
 
 export class Routes implements Tab {
 	readonly id = 'routes';
@@ -39,8 +47,9 @@ export class Routes implements Tab {
 
 	async route(from: number, to: number): Promise<void> {
 		const r = await this.app.command({ cmd: 'route', from: this.app.guid(from), to: this.app.guid(to) });
-		const hops = ((r['hops'] ?? []) as Hop[]).map((x) => ({ ...x, link: x.link ?? (x.out ? this.app.fabric!.linkAt(x.node, x.out) : -1) }));
-		this.result = { kind: 'route', from, to, hops, lid: r['lid'], sl: r['sl'], vls: r['vls'], ends: String(r['ends'] ?? '') };
+		const vls = [...((r['vls'] ?? []) as (number | null)[])];
+		const hops = ((r['hops'] ?? []) as Hop[]).map((x) => ({ ...x, link: x.link ?? (x.out ? this.app.fabric!.linkAt(x.node, x.out) : -1), vl: x.out ? vls.shift() ?? null : undefined }));
+		this.result = { kind: 'route', from, to, hops, lid: r['lid'], sl: r['sl'], ends: String(r['ends'] ?? '') };
 		this.app.setOverlay({ title: 'route', nodes: new Set([from, to, ...hops.map((x) => x.node)]), links: new Set(hops.map((x) => x.link).filter((l) => l >= 0)) });
 		this.view.reveal([from, to, ...hops.map((x) => x.node)]);
 		this.pane.open('routes');
@@ -127,9 +136,9 @@ export class Routes implements Tab {
 		const clear = h('button', { type: 'button', class: 'line', onclick: () => this.clear() }, 'Clear');
 		if (r.kind === 'route')
 			return h('section', {}, h('h2', {}, `${f.f.name[r.from]} → ${f.f.name[r.to]}`),
-				h('p', { class: r.ends === 'reached' ? 'dim' : 'bad' }, r.ends === 'reached' ? `${Math.max(0, r.hops.length - 1)} links · ${`LID ${String(r.lid ?? '–')} · SL ${String(r.sl ?? '–')}${r.vls === undefined ? '' : ` · VL ${String(r.vls)}`}`}` : r.ends),
-				h('table', {}, h('thead', {}, h('tr', {}, ['In', 'Node', 'Out'].map((t) => h('th', {}, t)))),
-					h('tbody', {}, r.hops.map((x) => h('tr', {}, h('td', { class: 'num' }, x.in || ''), h('td', {}, this.inspect.ref(x.node)), h('td', { class: 'num' }, x.out || ''))))), h('div', { class: 'chips' }, clear));
+				h('p', { class: r.ends === 'reached' ? 'dim' : 'bad' }, r.ends === 'reached' ? `${Math.max(0, r.hops.length - 1)} links · LID ${String(r.lid ?? '–')} · SL ${String(r.sl ?? '–')} · VL ${laneWords(r.hops)}` : r.ends),
+				h('table', {}, h('thead', {}, h('tr', {}, ['In', 'Node', 'Out', 'VL'].map((t) => h('th', {}, t)))),
+					h('tbody', {}, r.hops.map((x) => h('tr', {}, h('td', { class: 'num' }, x.in || ''), h('td', {}, this.inspect.ref(x.node)), h('td', { class: 'num' }, x.out || ''), h('td', { class: 'num' }, laneWord(x)))))), h('div', { class: 'chips' }, clear));
 		if (r.kind === 'tree')
 			return h('section', {}, h('h2', {}, `Tree of ${f.f.name[r.node]}`), h('p', { class: 'dim' }, `LID ${String(r.lid ?? '–')}: ${r.switches} switches forward to it, ${r.hosts} hosts are below them.`), h('div', { class: 'chips' }, clear));
 		return h('section', {}, h('h2', {}, `Users of ${this.app.linkWord(r.link)}`), h('p', { class: 'dim' }, `${r.count} routes`),

@@ -46,7 +46,7 @@ test(async () => {
 	await w.keys('r');
 	await w.find('host 6');
 	await w.keys('r');
-	await w.until('a route with its service level', paneHas, 'SL 0', 'host 6');
+	await w.until('a route with its service level', paneHas, 'SL 0 · VL 0', 'host 6');
 	await w.find('leaf1');
 	await w.keys('t');
 	await w.until('the tree of a destination', () => weft.app.overlay?.title === 'tree' && weft.app.overlay.links.size === 5);
