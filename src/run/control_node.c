@@ -45,6 +45,8 @@ int ctl_tables(const struct ctl_ask *a, struct json *j, struct err *e)
 
 	if (ctl_subnet(a, &f, e) || tables_of(a, f, &t, e))
 		return -EINVAL;
+	if (ctl_busy(a, a->number[2], j))
+		return 0;
 	if (first >= t->nswitches)
 		return err_set(e, -EINVAL, "'first': expected less than %u switches", t->nswitches);
 	count = MIN(a->number[1], MAX(1u, CTL_PART_ENTRIES / (t->top_lid + 1)));

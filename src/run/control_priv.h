@@ -9,7 +9,7 @@
 
 #include "run/subnet_view.h"
 
-enum { CTL_MAX_ARGS = 3 };
+enum { CTL_MAX_ARGS = 4 };
 /* The most of one response, for requests that give the subnet in parts. */
 enum { CTL_PART_NODES = 512, CTL_PART_PORTS = 4096, CTL_PART_ENTRIES = 256 << 10 };
 
@@ -39,6 +39,8 @@ ctl_run ctl_topology, ctl_switches, ctl_ports, ctl_route;
 int ctl_subnet(const struct ctl_ask *a, const struct fab **f, struct err *e);
 /* What a text in parts was made of: parts with the same one go together. */
 void ctl_version(const struct ctl_ask *a, struct json *j);
+/* The request waits for rest (its argument `at_rest` is 1) and the manager works on a change: the answer is "busy". */
+bool ctl_busy(const struct ctl_ask *a, uint64_t at_rest, struct json *j);
 void ctl_node_members(struct json *j, const struct ctl_ask *a, const struct fab *f, node_id n);
 uint16_t ctl_lid_of(const struct fab *f, port_id p); /* its own, or its switch's */
 /* The LID of the port that the text names, else its base LID. */

@@ -42,6 +42,26 @@ void ctl_version(const struct ctl_ask *a, struct json *j)
 	json_str(j, "version", text);
 }
 
+static bool works_on_change(const struct sm_status *st)
+{
+	return st->change_pending || (st->phase != SM_OFF && st->phase != SM_READY &&
+				      st->phase != SM_SWEEP && st->phase != SM_STANDBY);
+}
+
+bool ctl_busy(const struct ctl_ask *a, uint64_t at_rest, struct json *j)
+{
+	struct sm_status st;
+	bool busy;
+
+	if (at_rest != 1)
+		return false;
+	sm_status(a->v->sm, &st);
+	busy = works_on_change(&st);
+	if (busy)
+		json_bool(j, "busy", true);
+	return busy;
+}
+
 /* How many nodes fit into a part. */
 static uint64_t part_size(const struct fab *f, uint64_t first, uint64_t count)
 {
@@ -83,6 +103,8 @@ int ctl_topology(const struct ctl_ask *a, struct json *j, struct err *e)
 
 	if (ctl_subnet(a, &f, e))
 		return -EINVAL;
+	if (ctl_busy(a, a->number[3], j))
+		return 0;
 	json_u64(j, "switches", f->nswitches);
 	json_u64(j, "hosts", f->nhosts);
 	json_u64(j, "routers", f->nrouters);

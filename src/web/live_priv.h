@@ -29,9 +29,22 @@ struct live_question {
 	char *id;  /* JSON */
 };
 
+/*
+ * Pieces of what grows with the subnet are asked for while the manager is at rest: it answers "busy" otherwise, and is asked
+ * again after a while. If it is busy without end, small pieces are asked for nevertheless, with long pauses.
+ */
+struct live_patience {
+	uint64_t busy_since; /* ms; 0: it was not */
+};
+enum { LIVE_BUSY_MS = 50, LIVE_PATIENCE_MS = 3000 };
+bool live_patient(const struct live_patience *p, uint64_t now);
+/* An answer: true if it is "busy". */
+bool live_patience_takes(struct live_patience *p, const json_t *answer, uint64_t now);
+
 /* The subnet, read in pieces; live_refresh.c. */
 struct live_refresh {
 	bool on;
+	struct live_patience patience;
 	struct strbuf netlist, states;
 	char version[LIVE_VERSION];
 	uint32_t first;	  /* node of the next piece */
@@ -60,7 +73,8 @@ struct live_fetch {
 	struct live_tables tables;
 	uint32_t *load;	       /* of these tables; NULL: not counted yet */
 	struct strbuf quality; /* members of a reply, of these tables; empty: not measured yet */
-	bool checked;	       /* the version of these tables is the manager's */
+	struct live_patience patience;
+	bool checked; /* the version of these tables is the manager's */
 	unsigned tries;
 	uint64_t asked, next_at; /* ms */
 };
@@ -81,6 +95,7 @@ struct live {
 	bool quiet; /* the manager is at rest: it was when it last said so */
 	uint64_t next_connect, next_status, next_refresh, next_vms; /* ms */
 	uint64_t second, records; /* records sent in this second */
+	uint64_t hold_until;	  /* ms; until then the manager's records pile up */
 	struct live_refresh refresh;
 	struct live_lists lists;
 	struct live_fetch fetch;

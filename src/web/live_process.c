@@ -18,6 +18,7 @@ enum {
 	VMS_MS = 10000,
 	VMS_SOON_MS = 500,
 	RECORDS_A_SECOND = 50,
+	RECORDS_WAIT_MS = 50,
 };
 
 uint64_t live_now_ms(void)
@@ -130,7 +131,8 @@ static void answer(void *ctx, unsigned tag, char *line, size_t len)
 	json_decref(a);
 }
 
-/* Something happened: the next status is asked for soon. */
+/* Something happened: the next status is asked for soon. More records follow, which are read together: a reader that woke up
+ * for each of them would take the manager's core. */
 static void record(void *ctx, char *line, size_t len)
 {
 	struct live *l = ctx;
@@ -142,6 +144,7 @@ static void record(void *ctx, char *line, size_t len)
 	}
 	if (l->records++ < RECORDS_A_SECOND)
 		send_member(l, "event", line, len);
+	l->hold_until = live_now_ms() + RECORDS_WAIT_MS;
 	l->next_status = MIN(l->next_status, live_now_ms() + STATUS_MS / 5);
 	if (strstr(line, "\"vm"))
 		l->next_vms = MIN(l->next_vms, live_now_ms() + VMS_SOON_MS);
@@ -207,6 +210,8 @@ static int wait_ms(const struct live *l, uint64_t now)
 {
 	uint64_t next = l->next_connect;
 
+	if (l->hold_until > now)
+		return (int)(l->hold_until - now);
 	if (live_client_connected(l->client)) {
 		next = MIN(l->next_status, l->next_vms);
 		if (l->refresh.on)
@@ -242,7 +247,8 @@ static void turn(struct live *l)
 
 	connect_if_due(l, now);
 	ask_what_is_due(l, now);
-	p[1] = (struct pollfd){live_client_fd(l->client), events_of(l->client), 0};
+	if (l->hold_until <= now)
+		p[1] = (struct pollfd){live_client_fd(l->client), events_of(l->client), 0};
 	p[2] = (struct pollfd){live_client_fd(l->slow), events_of(l->slow), 0};
 	if (poll(p, 3, wait_ms(l, now)) <= 0)
 		return;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the live source reads of the manager by itself: the subnet in pieces, changes, virtual machines. State: struct
- * live_refresh and struct live_lists. Ways in: live_refresh_due(), live_*_taken(). One piece at a time, with pauses: while
- * the manager works on a change it is asked for at most a fifth of its time.
+ * live_refresh and struct live_lists. Ways in: live_refresh_due(), live_*_taken(). One piece at a time, with pauses, and
+ * while the manager is at rest: if it is busy for seconds it is asked for small ones, for at most a fifth of its time.
  */
 #include "web/live_priv.h"
 
 enum {
 	PIECE_NODES = 512,
+	PIECE_NODES_BUSY = 64,
 	PIECE_PAUSE = 4, /* times what a piece took; once while the manager is at rest */
 	PIECE_PAUSE_MOST = 500,
 	TRIES = 5,
@@ -17,14 +18,34 @@ enum {
 	VMS_MOST = 20000
 };
 
+/* ---- whether the manager is at rest ---- */
+
+bool live_patient(const struct live_patience *p, uint64_t now)
+{
+	return !p->busy_since || now - p->busy_since < LIVE_PATIENCE_MS;
+}
+
+bool live_patience_takes(struct live_patience *p, const json_t *answer, uint64_t now)
+{
+	bool busy = json_is_true(json_object_get(answer, "busy"));
+
+	if (!busy)
+		p->busy_since = live_patient(p, now) ? 0 : p->busy_since;
+	else if (!p->busy_since)
+		p->busy_since = now;
+	return busy;
+}
+
 /* ---- the subnet ---- */
 
 static void piece_ask(struct live *l, uint64_t now)
 {
-	char text[80];
+	bool patient = live_patient(&l->refresh.patience, now);
+	char text[100];
 
-	snprintf(text, sizeof(text), "{\"cmd\":\"topology\",\"first\":%u,\"count\":%d}",
-		 l->refresh.first, PIECE_NODES);
+	snprintf(text, sizeof(text),
+		 "{\"cmd\":\"topology\",\"first\":%u,\"count\":%d,\"at_rest\":%d}",
+		 l->refresh.first, patient ? PIECE_NODES : PIECE_NODES_BUSY, patient);
 	l->refresh.asked = now;
 	live_ask(l, LIVE_TOPOLOGY, text);
 }
@@ -42,6 +63,7 @@ void live_refresh_begin(struct live *l, uint64_t now)
 	l->refresh.on = true;
 	l->refresh.began = now;
 	l->refresh.tries = 0;
+	l->refresh.patience.busy_since = 0;
 	refresh_restart(l);
 	piece_ask(l, now);
 }
@@ -126,6 +148,10 @@ void live_topology_taken(struct live *l, const json_t *a)
 
 	if (!r->on)
 		return;
+	if (live_patience_takes(&r->patience, a, now)) {
+		r->next_at = now + LIVE_BUSY_MS;
+		return;
+	}
 	if (!piece_fits(r, a) || !text || !states || count < 1) {
 		if (r->tries++ >= TRIES || !json_object_get(a, "version")) {
 			refresh_fails(l, now);

@@ -144,6 +144,7 @@ const char *live_routes_ask(struct live *l, const char *cmd, const json_t *port,
 	w.port = !strcmp(cmd, "users") ? json_deep_copy(port) : NULL;
 	vec_push(&l->fetch.waits, w);
 	l->fetch.checked = false;
+	l->fetch.patience.busy_since = 0;
 	return NULL;
 }
 
@@ -151,13 +152,18 @@ const char *live_routes_ask(struct live *l, const char *cmd, const json_t *port,
 void live_routes_due(struct live *l, uint64_t now)
 {
 	struct live_fetch *f = &l->fetch;
-	char text[80];
+	bool patient = live_patient(&f->patience, now);
+	char text[100];
 
 	if (!f->waits.n || l->asked & 1u << LIVE_TABLES || now < f->next_at || l->refresh.on ||
 	    l->stale)
 		return;
-	snprintf(text, sizeof(text), "{\"cmd\":\"tables\",\"first\":%u%s}",
-		 f->checked ? f->tables.known : 0, f->checked ? "" : ",\"count\":0");
+	snprintf(text, sizeof(text), "{\"cmd\":\"tables\",\"first\":%u%s,\"at_rest\":%d}",
+		 f->checked ? f->tables.known : 0,
+		 !f->checked ? ",\"count\":0"
+		 : patient   ? ""
+			     : ",\"count\":1",
+		 patient);
 	f->asked = now;
 	live_ask(l, LIVE_TABLES, text);
 }
@@ -168,6 +174,10 @@ void live_routes_taken(struct live *l, const json_t *a)
 	struct live_fetch *f = &l->fetch;
 	uint64_t now = live_now_ms();
 
+	if (live_patience_takes(&f->patience, a, now)) {
+		f->next_at = now + LIVE_BUSY_MS;
+		return;
+	}
 	f->next_at = now + MIN((now - f->asked) * (l->quiet ? 1 : PAUSE), (uint64_t)PAUSE_MOST);
 	if (why || !live_tables_take(&f->tables, a)) {
 		live_routes_refuse(l, why ? why : "the manager's tables make no sense");

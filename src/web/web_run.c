@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include "base/json.h"
 #include "web/browser.h"
@@ -14,7 +15,7 @@
 #include "web/live_process.h"
 #include "web/web_sessions.h"
 
-enum { NSIGNALS = 3 };
+enum { NSIGNALS = 3, LIVE_NICE = 10 };
 
 struct web {
 	uv_loop_t loop;
@@ -107,6 +108,9 @@ int web_run(const struct web_config *config, void (*ready)(const char *url), str
 		ready(url);
 		if (config->browser)
 			browser_open(&w.page, url);
+		/* Sessions begin later: on busy cores the manager comes first. The browser was started before. */
+		if (config->live)
+			setpriority(PRIO_PROCESS, 0, LIVE_NICE);
 		uv_run(&w.loop, UV_RUN_DEFAULT);
 	}
 	end(&w);

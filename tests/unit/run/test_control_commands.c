@@ -10,6 +10,7 @@
 
 #include "lab/lab.h"
 #include "run/subnet_view.h"
+#include "sim/kernel/sim_kernel.h"
 
 static struct {
 	struct fab *fab;
@@ -255,6 +256,53 @@ TEST(topology_in_parts)
 	strbuf_free(&parts);
 	strbuf_free(&states);
 	json_decref(a);
+}
+
+static void lab_run_to_change(struct lab *l)
+{
+	for (unsigned i = 0; i < 1000000 && lab_status(l)->phase != SM_DISCOVER; i++)
+		lab_run_until(l, sim_next(lab_sim(l)));
+	assert_int_equal(lab_status(l)->phase, SM_DISCOVER);
+}
+
+/* Programs that show the subnet do not take a manager's time while it works on a change. */
+TEST(pieces_at_rest)
+{
+	static const char *const lines[] = {
+		"{\"cmd\":\"topology\",\"first\":0,\"count\":5,\"at_rest\":1}",
+		"{\"cmd\":\"tables\",\"first\":0,\"at_rest\":1}"};
+	static const char *const now[] = {
+		"{\"cmd\":\"topology\",\"first\":0,\"count\":5,\"at_rest\":0}",
+		"{\"cmd\":\"tables\",\"first\":0}"};
+	struct run_view v = w.v;
+	struct lab_config c;
+	struct err e;
+	struct lab *l;
+
+	lab_config_default(&c);
+	l = lab_new(w.fab, &c, &e);
+	lab_power_on(l, NULL);
+	assert_true(lab_run_ready(l, 10 * PS_PER_S));
+	v.sm = lab_sm(l);
+	for (unsigned busy = 0; busy < 3; busy++) {
+		for (unsigned i = 0; i < 2; i++) {
+			json_t *a = ask(&v, lines[i], true);
+
+			assert_int_equal(json_is_true(json_object_get(a, "busy")), busy == 1);
+			assert_int_equal(json_object_get(a, "version") != NULL, busy != 1);
+			json_decref(a);
+			a = ask(&v, now[i], true);
+			assert_null(json_object_get(a, "busy"));
+			json_decref(a);
+		}
+		if (!busy)
+			sim_node_power(lab_sim(l), w.fab->switches[w.fab->nswitches - 1], false);
+		if (!busy)
+			lab_run_to_change(l);
+		else
+			assert_true(lab_run_ready(l, 20 * PS_PER_S));
+	}
+	lab_free(l);
 }
 
 static unsigned hex_at(const char *text, size_t i)
@@ -516,6 +564,7 @@ int main(void)
 		cmocka_unit_test(nothing_connected),
 		cmocka_unit_test(topology),
 		cmocka_unit_test(topology_in_parts),
+		cmocka_unit_test(pieces_at_rest),
 		cmocka_unit_test(tables_and_trees),
 		cmocka_unit_test(a_node_with_all_attributes),
 		cmocka_unit_test(counters_are_asked_of_the_device),

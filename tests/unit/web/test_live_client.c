@@ -2,7 +2,7 @@
 /*
  * The connection to a manager's control socket: answers in order with records in between, long answers, a manager that
  * goes; and what pages may ask it for.
- * Covers: live_client.c, live_commands.c
+ * Covers: live_client.c, live_commands.c, live_refresh.c
  */
 #include "unit_test.h"
 
@@ -11,6 +11,7 @@
 
 #include "control/lines.h"
 #include "web/live_client.h"
+#include "web/live_priv.h"
 #include "web/live_process.h"
 
 struct world {
@@ -192,6 +193,27 @@ TEST(pages_get_pieces)
 	assert_null(refused("{\"cmd\":\"tables\"}", true));
 }
 
+/* A manager that is busy is asked again; after seconds of that, for small pieces at once. */
+TEST(patience)
+{
+	struct live_patience p = {0};
+	json_t *busy = json_pack("{s:b}", "busy", 1), *piece = json_pack("{s:i}", "first", 0);
+
+	assert_true(live_patient(&p, 1000));
+	assert_false(live_patience_takes(&p, piece, 1000));
+	assert_true(live_patience_takes(&p, busy, 2000));
+	assert_true(live_patience_takes(&p, busy, 2000 + LIVE_PATIENCE_MS - 1));
+	assert_true(live_patient(&p, 2000 + LIVE_PATIENCE_MS - 1));
+	assert_false(live_patience_takes(&p, piece, 2000 + LIVE_PATIENCE_MS - 1));
+	assert_true(live_patient(&p, 2000 + 2 * LIVE_PATIENCE_MS)); /* it was at rest meanwhile */
+	assert_true(live_patience_takes(&p, busy, 10000));
+	assert_false(live_patient(&p, 10000 + LIVE_PATIENCE_MS));
+	assert_false(live_patience_takes(&p, piece, 10000 + LIVE_PATIENCE_MS));
+	assert_false(live_patient(&p, 10000 + LIVE_PATIENCE_MS + 1)); /* until all is read */
+	json_decref(busy);
+	json_decref(piece);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +222,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_manager_that_goes_and_comes, setup, teardown),
 		cmocka_unit_test(what_pages_may_ask),
 		cmocka_unit_test(pages_get_pieces),
+		cmocka_unit_test(patience),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
