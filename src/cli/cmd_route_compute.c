@@ -101,9 +101,12 @@ static int compute(struct computed *c, const char *file)
 		return CLI_BAD;
 	rc = route_groups_find(c->f, file, &o);
 	if (!rc)
+		rc = route_given_load(&o);
+	if (!rc)
 		rc = compute_graph(c, file, &o);
 	free((void *)o.group);
 	free((void *)o.roots);
+	route_given_free(&o);
 	return rc;
 }
 
@@ -307,6 +310,7 @@ static const struct cli_opt compute_opts[] = {
 	 "refined routes need, 8 in large fabrics",
 	 NULL, 1, 65535},
 	ROUTE_GROUPS_OPT,
+	ROUTE_GIVEN_OPTS,
 	{"threads", 't', CLI_UINT, &route_o.threads, "N",
 	 "threads to use, which changes nothing but the time; default all", NULL, 1, 256},
 	{"lmc", 'l', CLI_UINT, &route_o.lmc, "N", "give every host port 2^N LIDs; default 0", NULL,
@@ -347,6 +351,7 @@ const struct cli_cmd cmd_route_compute = {
 		"weft route compute fabric.net --engine updn --root 0x0002000000000001 --root 0x0002000000000002\n"
 		"weft route compute fabric.net --engine tree --groups 'host 1*'\n"
 		"weft route compute fabric.net --engine auto\n"
+		"weft route compute fabric.net --engine file --routes-file opensm-lfts.dump\n"
 		"weft route compute fabric.net --json | jq .link_load.max\n",
 	.opts = compute_opts,
 	.min_args = 1,

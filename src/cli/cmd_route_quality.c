@@ -41,6 +41,11 @@ static int compute(struct quality *x, const char *file, const struct fab *f, uin
 		return cli_bad("%s: %s", file, e.text);
 	if (route_roots_find(x->f, file, &ro))
 		return CLI_BAD;
+	if (route_given_load(&ro)) {
+		free((void *)ro.roots);
+		route_given_free(&ro);
+		return CLI_BAD;
+	}
 	cli_stage("computing routes");
 	rc = route_compute_by(x->f, &ro, &choice, &engine, &x->t, &e);
 	if (!rc) {
@@ -52,6 +57,7 @@ static int compute(struct quality *x, const char *file, const struct fab *f, uin
 		rc = rt_engine_ranks(engine, x->f, &ro, *rank, &e);
 	}
 	free((void *)ro.roots);
+	route_given_free(&ro);
 	return rc ? cli_bad("%s: %s", file, e.text) : CLI_OK;
 }
 
@@ -221,6 +227,8 @@ static int route_quality(char **args, unsigned nargs)
 		rc = quality_json(&x);
 	else if (!rc)
 		quality_print(&x);
+	if (!rc && !x.verdict.ok)
+		rc = CLI_NO;
 	rt_quality_free(&x.q);
 	rt_report_free(&x.verdict);
 	rt_tables_free(x.t);
@@ -242,6 +250,7 @@ static const struct cli_opt quality_opts[] = {
 	{"ties", 0, CLI_CHOICE, &route_o.ties, "HOW",
 	 "without LFTS, fera: which of several equal ports a LID takes; default spread", route_ties,
 	 0, 0},
+	ROUTE_GIVEN_OPTS,
 	{"lmc", 'l', CLI_UINT, &route_o.lmc, "N",
 	 "without LFTS: give every host port 2^N LIDs; default 0", NULL, 0, 7},
 	{"sls", 0, CLI_STR, &route_o.sls, "FILE",
@@ -297,7 +306,8 @@ const struct cli_cmd cmd_route_quality = {
 		"host i sends to host i + k, for every k; worst pattern is the worst k. Incast: all other\n"
 		"hosts send to the storage nodes in turn. docs/routing.md defines all patterns.\n"
 		"\n"
-		"Exit status 0 whatever the figures and the verdict are, 2 for bad input.",
+		"Exit status 1 when the tables fail the check of weft route verify, whose verdict stands beside\n"
+		"the figures: pairs without a route, loops, possible deadlocks. 2 for bad input.",
 	.examples =
 		"weft route quality fabric.net\n"
 		"weft route quality fabric.net opensm-lfts.dump --json | jq .bisection.mean\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Dumps of tables, service levels and SL-to-VL maps that commands are given. Keeps no state but route_o. Ways in:
- * route_tables_load(), route_lanes_load(). Parses nothing: src/route does.
+ * route_tables_load(), route_lanes_load(), route_given_load(). Parses nothing: src/route does.
  */
 #include "cli/route_report.h"
 
@@ -55,4 +55,51 @@ int route_lanes_load(const struct fab *f, struct rt_tables *t)
 	free(text[0]);
 	free(text[1]);
 	return rc;
+}
+
+/* ---- engine file ---- */
+
+static int given_read(const char *path, struct rt_dump *d)
+{
+	struct err e;
+	char *text;
+
+	if (!path)
+		return CLI_OK;
+	if (file_read(path, &text, &d->len, &e))
+		return cli_bad("%s", e.text);
+	d->name = strcmp(path, "-") != 0 ? path : "standard input";
+	d->text = text;
+	d->part = true;
+	return CLI_OK;
+}
+
+int route_given_load(struct rt_opts *o)
+{
+	const struct rt_engine *g = rt_engine_find(route_o.engine);
+	struct rt_given *d;
+	bool any = route_o.given_lfts || route_o.given_sls || route_o.given_sl2vl;
+
+	if (any && !(g && g->given))
+		return cli_bad("--routes-file, --routes-sls and --routes-sl2vl need --engine file");
+	if (!(g && g->given))
+		return CLI_OK;
+	if (!route_o.given_lfts)
+		return cli_bad("--engine file needs its tables: expected --routes-file FILE");
+	d = mem_zalloc(sizeof(*d));
+	o->given = d;
+	return given_read(route_o.given_lfts, &d->lfts) || given_read(route_o.given_sls, &d->sls) ||
+			       given_read(route_o.given_sl2vl, &d->sl2vl)
+		       ? CLI_BAD
+		       : CLI_OK;
+}
+
+void route_given_free(const struct rt_opts *o)
+{
+	if (!o->given)
+		return;
+	free((void *)o->given->lfts.text);
+	free((void *)o->given->sls.text);
+	free((void *)o->given->sl2vl.text);
+	free((void *)o->given);
 }

@@ -12,6 +12,7 @@
 
 struct route_opts {
 	const char *engine, *root, *directions, *ties, *lfts, *sls, *sl2vl, *scheme;
+	const char *given_lfts, *given_sls, *given_sl2vl; /* of engine file */
 	cli_strings groups;
 	cli_strings roots; /* of commands that take several; root is not used there */
 	unsigned threads, lmc, lanes, valiant;
@@ -56,6 +57,21 @@ enum rt_ties route_ties_find(void);
 int route_tables_load(const struct fab *f, const char *path, struct fab **with_lids,
 		      struct rt_tables **t);
 int route_lanes_load(const struct fab *f, struct rt_tables *t);
+/* The dumps of engine file into o->given; freed by route_given_free(). CLI_BAD after a message: they are missing, or not asked
+ * for, or cannot be read. */
+int route_given_load(struct rt_opts *o);
+void route_given_free(const struct rt_opts *o);
+#define ROUTE_GIVEN_OPTS                                                                           \
+	{"routes-file", 0, CLI_STR, &route_o.given_lfts, "FILE",                                   \
+	 "engine file: the tables, in the format of opensm-lfts.dump", NULL, 0, 0},                \
+	{"routes-sls", 0, CLI_STR, &route_o.given_sls, "FILE",                                     \
+	 "engine file: service level of every path, as for weft route verify; default SL 0",       \
+	 NULL, 0, 0},                                                                              \
+	{                                                                                          \
+		"routes-sl2vl", 0, CLI_STR, &route_o.given_sl2vl, "FILE",                          \
+			"engine file: SL-to-VL maps, as for weft route verify; default VL = SL",   \
+			NULL, 0, 0                                                                 \
+	}
 
 /* Hops, load of links and problems. */
 void route_report_json(struct json *j, const struct rt_report *r);

@@ -119,6 +119,7 @@ struct lane_reader {
 	struct dump_line l;
 	struct map64 by_guid; /* port GUID -> port id */
 	port_id source;	      /* of the section, FAB_NONE before the first */
+	bool part, skip;      /* sections of devices that f has not are left out; this is one */
 	unsigned top_vl, top_sl;
 };
 
@@ -153,7 +154,8 @@ static int heading_take(struct lane_reader *r)
 	if (!dump_take(&r->l, "0x") || !dump_number(&r->l, 16, 16, &guid))
 		return dump_bad_from(&r->l, start, "a port GUID of up to 16 hexadecimal digits");
 	r->source = port_of(r, guid, false);
-	return r->source == FAB_NONE ? unknown(r, guid) : 1;
+	r->skip = r->part && r->source == FAB_NONE;
+	return r->source == FAB_NONE && !r->skip ? unknown(r, guid) : 1;
 }
 
 /* A row of its own for an ingress, at its first line. */
@@ -195,7 +197,7 @@ static int sl_node_set(struct lane_reader *r, uint64_t guid, uint64_t lid, uint6
 	int rc = 0;
 
 	if (p == FAB_NONE)
-		return unknown(r, guid);
+		return r->part ? 0 : unknown(r, guid);
 	n = &r->f->nodes[r->f->ports[p].node];
 	for (port_id q = n->first_port; q <= n->first_port + n->nports && !rc; q++)
 		if (!r->f->ports[q].num == (n->type == IBA_NODE_SWITCH))
@@ -222,6 +224,8 @@ static int sl_line(void *ctx)
 	dump_skip_blanks(&r->l);
 	if (dump_take(&r->l, ":")) {
 		dump_skip_blanks(&r->l);
+		if (r->skip)
+			return 0;
 		if (r->source == FAB_NONE)
 			return dump_bad_from(&r->l, start, "a heading before the first entry");
 		if (dump_take(&r->l, "UNREACHABLE"))
@@ -276,10 +280,13 @@ static int map_line(void *ctx)
 		return MIN(rc, 0);
 	if (words && dump_number(&r->l, 16, 16, &guid)) {
 		r->source = port_of(r, guid, true);
-		if (r->source == FAB_NONE)
+		r->skip = r->part && r->source == FAB_NONE;
+		if (r->source == FAB_NONE && !r->skip)
 			return unknown(r, guid);
 		dump_skip_blanks(&r->l);
 	}
+	if (r->skip)
+		return 0;
 	if (r->source == FAB_NONE)
 		return dump_bad_from(&r->l, start, "a heading like 'Switch 0x<GUID>, ...'");
 	n = r->f->ports[r->source].node;
@@ -305,6 +312,8 @@ static int file_read_lines(struct lane_reader *r, const struct rt_dump *d, int (
 	if (!d)
 		return 0;
 	r->source = FAB_NONE;
+	r->part = d->part;
+	r->skip = false;
 	r->l.name = d->name;
 	r->l.line = 0;
 	return dump_lines_each(&r->l, d->text, d->len, read, r);

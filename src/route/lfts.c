@@ -129,6 +129,7 @@ struct reader {
 	struct rt_tables *t; /* grows with the LIDs */
 	uint32_t top;	     /* largest LID met */
 	uint32_t sw;	     /* whose table this is, FAB_NONE before the first */
+	bool part, skip;     /* tables of switches that f has not are left out; this is one */
 	uint32_t *heading;   /* by switch: line of its heading, 0: none yet */
 	struct dump_owners owners;
 	uint64_t *lid_guid;	      /* by LID: port GUID it was seen with */
@@ -201,6 +202,8 @@ static int entry_read(struct reader *r)
 	uint64_t lid, port;
 	uint8_t *at;
 
+	if (r->skip)
+		return 0;
 	if (r->sw == FAB_NONE)
 		return dump_bad(&r->l, "'Unicast lids ... guid 0x...' before the first entry");
 	if (!dump_take(&r->l, "0x") || !dump_number(&r->l, 16, 8, &lid) || lid >= LIDS)
@@ -236,6 +239,9 @@ static int heading_read(struct reader *r)
 	if (!dump_find(&r->l, "guid 0x") || !dump_number(&r->l, 16, 16, &guid))
 		return dump_bad_from(&r->l, start, "'... guid 0x<GUID of the switch>'");
 	n = fab_node_by_guid(r->f, guid);
+	r->skip = r->part && n == FAB_NONE;
+	if (r->skip)
+		return 0;
 	if (n == FAB_NONE || !fab_is_switch(r->f, n))
 		return err_set(r->l.e, -EINVAL, "%s:%u: switch 0x%016llx is %s", r->l.name,
 			       r->l.line, (unsigned long long)guid,
@@ -401,11 +407,18 @@ static void reader_free(struct reader *r)
 int rt_lfts_parse(const struct fab *f, const char *name, const char *text, size_t len,
 		  struct fab **with_lids, struct rt_tables **t, struct err *e)
 {
-	struct reader r = {.f = f, .l = {.name = name, .e = e}};
+	return rt_lfts_read(f, &(struct rt_dump){.name = name, .text = text, .len = len}, with_lids,
+			    t, e);
+}
+
+int rt_lfts_read(const struct fab *f, const struct rt_dump *d, struct fab **with_lids,
+		 struct rt_tables **t, struct err *e)
+{
+	struct reader r = {.f = f, .part = d->part, .l = {.name = d->name, .e = e}};
 	int rc;
 
 	reader_init(&r);
-	rc = lines_read(&r, text, len);
+	rc = lines_read(&r, d->text, d->len);
 	if (!rc)
 		rc = lids_apply(&r, with_lids);
 	if (!rc) {

@@ -147,6 +147,20 @@ enum rt_ties {
 struct rt_before;
 struct rt_update_stats;
 
+/* Text of a dump in one of OpenSM's formats. */
+struct rt_dump {
+	const char *name; /* for messages */
+	const char *text; /* NULL: there is none */
+	size_t len;
+	bool part; /* what it says about devices that the fabric has not is left out; else that is a fault */
+};
+
+/* Tables from outside, for engine file. sls and sl2vl without text: SL 0, VL = SL. */
+struct rt_given {
+	struct rt_dump lfts, sls, sl2vl;
+};
+
+
 struct rt_opts {
 	node_id root; /* sink of the up/down graph; FAB_NONE: the first switch */
 	/* Of engine updn, which uses all of them; hosts stand for their switches. nroots 0: it finds roots itself. */
@@ -160,6 +174,7 @@ struct rt_opts {
 		valiant; /* dragonfly: one destination in so many is reached over another group; 0: 8 */
 	/* By port: the group of a host, of which each is balanced by itself by engines with rt_engine.groups; NULL: all in 0. */
 	const uint8_t *group;
+	const struct rt_given *given; /* of engine file; NULL: none are given */
 	/* By switch index: use these ranks instead of root and directions; NULL: use those. */
 	const uint64_t *rank;
 	/* For rt_update() only: the state before the change (NULL: not known, search everything), and
@@ -219,6 +234,7 @@ struct rt_engine {
 	 * not use it. */
 	bool lanes;
 	bool groups; /* it balances each group of hosts by itself */
+	bool given;  /* its tables are those of o->given: it computes none */
 	/* Routes after a change, from those that the engine computed from scratch for an earlier snapshot: rt_reroute(), or
 	 * a function that keeps its promises. NULL: there is none. */
 	int (*update)(const struct fab *f, const struct rt_before *ref, struct rt_tables **t,
@@ -497,6 +513,10 @@ void rt_lfts_each(const struct fab *f, const struct rt_tables *t,
 int rt_lfts_parse(const struct fab *f, const char *name, const char *text, size_t len,
 		  struct fab **with_lids, struct rt_tables **t, struct err *e);
 
+/* The same. */
+int rt_lfts_read(const struct fab *f, const struct rt_dump *d, struct fab **with_lids,
+		 struct rt_tables **t, struct err *e);
+
 /*
  * Service levels and SL-to-VL maps, port by port as OpenSM dumps them; ibdmchk reads both with -c and
  * -d. A large fabric's are larger than its memory, so put() gets them port by port.
@@ -505,12 +525,6 @@ void rt_path_sls_each(const struct fab *f, const struct rt_tables *t,
 		      void (*put)(void *ctx, const char *text, size_t len), void *ctx);
 void rt_sl2vl_each(const struct fab *f, const struct rt_tables *t,
 		   void (*put)(void *ctx, const char *text, size_t len), void *ctx);
-
-struct rt_dump {
-	const char *name; /* for messages */
-	const char *text;
-	size_t len;
-};
 
 /*
  * Give t, which are tables for f, the lanes that two dumps hold; either may be NULL. A path that the

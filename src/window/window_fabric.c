@@ -29,7 +29,8 @@ void window_engines_write(struct json *reply)
 	json_open(reply, "engines", '[');
 	for (size_t i = 0; sm_supplies[i].name; i++) {
 		m.sm.mechanism.routes = &sm_supplies[i];
-		if (sm_supplies[i].engine && !sm_mechanism_check(&m.sm.mechanism, &e))
+		if (sm_supplies[i].engine && !sm_supplies[i].engine->given &&
+		    !sm_mechanism_check(&m.sm.mechanism, &e))
 			json_str(reply, NULL, sm_supplies[i].name);
 	}
 	json_close(reply);

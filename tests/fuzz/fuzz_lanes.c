@@ -49,8 +49,9 @@ static void again(const struct fab *f, const struct rt_tables *t)
 
 	rt_path_sls_each(f, t, put, &sls);
 	rt_sl2vl_each(f, t, put, &maps);
-	CHECK(!rt_lanes_parse(f, u, &(struct rt_dump){"sls", sls.s, sls.len},
-			      &(struct rt_dump){"maps", maps.s, maps.len}, &e));
+	CHECK(!rt_lanes_parse(f, u, &(struct rt_dump){.name = "sls", .text = sls.s, .len = sls.len},
+			      &(struct rt_dump){.name = "maps", .text = maps.s, .len = maps.len},
+			      &e));
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		for (unsigned in = 0; in <= 3; in += 3)
 			for (uint32_t lid = 1; lid <= t->top_lid; lid++)
@@ -65,9 +66,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct fab *f;
 	static struct rt_tables *t;
 	const uint8_t *stop = size ? memchr(data, 0, size) : NULL;
-	struct rt_dump sls = {"sls", (const char *)data, stop ? (size_t)(stop - data) : size};
-	struct rt_dump maps = {"maps", stop ? (const char *)stop + 1 : NULL,
-			       stop ? size - sls.len - 1 : 0};
+	struct rt_dump sls = {.name = "sls",
+			      .text = (const char *)data,
+			      .len = stop ? (size_t)(stop - data) : size};
+	struct rt_dump maps = {.name = "maps",
+			       .text = stop ? (const char *)stop + 1 : NULL,
+			       .len = stop ? size - sls.len - 1 : 0};
+	struct rt_tables *part;
 	struct rt_report r;
 	struct err e;
 
@@ -76,6 +81,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		CHECK(!rt_compute(&rt_fera, f, &(struct rt_opts){.root = FAB_NONE, .threads = 1},
 				  &t, &e));
 	}
+	part = rt_tables_carry(f, t, f); /* as engine file reads them */
+	rt_lanes_drop(part);
+	sls.part = maps.part = true;
+	rt_lanes_parse(f, part, &sls, stop ? &maps : NULL, &e);
+	rt_tables_free(part);
+	sls.part = maps.part = false;
 	if (rt_lanes_parse(f, t, &sls, stop ? &maps : NULL, &e))
 		return 0;
 	CHECK(!rt_verify(f, t, &(struct rt_verify_opts){.threads = 1}, &r, &e));

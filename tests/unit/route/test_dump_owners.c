@@ -29,7 +29,7 @@ TEST(every_engine_routes_to_vfs)
 	struct err e;
 
 	assert_int_equal(f->nvlids, 3 * f->nhosts);
-	for (size_t i = 0; rt_engines[i]; i++) {
+	for (size_t i = 0; rt_engines[i] && !rt_engines[i]->given; i++) {
 		int rc = rt_compute(rt_engines[i], f, &o, &t, &e);
 
 		if (rc && rt_engines[i]->use == RT_USE_SHAPE && rt_engines[i] != &rt_tree)

@@ -645,8 +645,8 @@ static void put(void *ctx, const char *text, size_t len)
 static int parse(const struct fab *f, struct rt_tables *t, const char *sls, const char *maps,
 		 struct err *e)
 {
-	struct rt_dump a = {"x.sls", sls, sls ? strlen(sls) : 0},
-		       b = {"x.sl2vl", maps, maps ? strlen(maps) : 0};
+	struct rt_dump a = {.name = "x.sls", .text = sls, .len = sls ? strlen(sls) : 0},
+		       b = {.name = "x.sl2vl", .text = maps, .len = maps ? strlen(maps) : 0};
 
 	return rt_lanes_parse(f, t, sls ? &a : NULL, maps ? &b : NULL, e);
 }
