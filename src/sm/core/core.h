@@ -172,8 +172,8 @@ struct sm_part {
 SM_PHASES(SM_PART_DECLARE)
 #undef SM_PART_DECLARE
 /* Parts that a mechanism chooses. */
-extern const struct sm_part sm_part_partial, sm_part_deactivate, sm_part_join, sm_part_links_first,
-	sm_part_break_ports, sm_part_turns_off, sm_part_waves, sm_part_planned;
+extern const struct sm_part sm_part_partial, sm_part_deactivate, sm_part_join, sm_part_maps,
+	sm_part_links_first, sm_part_break_ports, sm_part_turns_off, sm_part_waves, sm_part_planned;
 
 /* What a change was detected by, for the round that follows. */
 struct sm_trigger {

@@ -34,7 +34,9 @@ static const struct sm_part *part_of_technique(const struct sm *sm)
 	if (sm->core.phase == SM_DEACTIVATE)
 		return t->before;
 	if (sm->core.phase == SM_JOIN)
-		return t->plan ? &sm_part_join : sm_links_first(sm) ? &sm_part_links_first : NULL;
+		return t->plan		    ? &sm_part_join
+		       : sm_links_first(sm) ? &sm_part_links_first
+					    : &sm_part_maps;
 	return t->tables;
 }
 

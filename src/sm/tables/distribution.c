@@ -103,9 +103,8 @@ static bool deactivate_next(struct sm *sm, struct sm_req *r)
 
 enum sm_outcome sm_blocks_begin(struct sm *sm)
 {
-	sm->run.blocks.at = sm->run.blocks.map = (struct sm_cursor){0};
+	sm->run.blocks.at = (struct sm_cursor){0};
 	sm->run.blocks.dflt = 0;
-	sm->run.blocks.mapped = !sm_technique_now(sm)->stops_all || !sm_maps_serve(sm);
 	sm->run.blocks.pass =
 		sm_technique_now(sm)->plan && sm_differences_only(sm) ? BLOCKS_DEAD : BLOCKS_OTHERS;
 	sm_rft_begin(sm, RFT_ALL);
@@ -291,9 +290,6 @@ bool sm_blocks_next(struct sm *sm, struct sm_req *r)
 {
 	uint32_t sw, block;
 
-	if (!sm->run.blocks.mapped && sm_map_next(sm, &sm->run.blocks.map, r))
-		return true;
-	sm->run.blocks.mapped = true;
 	if (!due_block_next(sm, &sw, &block))
 		return sm_rft_next(sm, r) || default_port_next(sm, r);
 	make_block(sm, sw, block, r);
@@ -306,11 +302,7 @@ enum sm_outcome sm_blocks_recv(struct sm *sm, const struct sm_txn *t, const uint
 	const uint8_t *was, *sent = iba_smp_data_const(t->send.mad);
 	unsigned changed = 0;
 
-	sm_map_acknowledged(sm, t);
-	if (t->attr_id == IBA_ATTR_SLVL_TABLE || t->attr_id == IBA_ATTR_VLARB_TABLE)
-		return SM_GOING_ON;
 	was = sm_row_block(sm, row, block);
-
 	if (t->attr_id == IBA_ATTR_SWITCH_INFO && !sm->dev.rows.at[row].rft)
 		return SM_GOING_ON;
 	if (t->attr_id != IBA_ATTR_LFT) {

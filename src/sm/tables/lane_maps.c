@@ -212,6 +212,44 @@ bool sm_map_next(struct sm *sm, struct sm_cursor *at, struct sm_req *r)
 	return false;
 }
 
+/* ---- the part: before tables change, with techniques that do nothing else then ---- */
+
+static enum sm_outcome maps_begin(struct sm *sm)
+{
+	sm->run.maps.at = (struct sm_cursor){0};
+	if (sm_maps_serve(sm) && !sm_technique_now(sm)->stops_all)
+		sm_drain_wait(sm);
+	return SM_GOING_ON;
+}
+
+static bool maps_next(struct sm *sm, struct sm_req *r)
+{
+	return sm_map_next(sm, &sm->run.maps.at, r);
+}
+
+static enum sm_outcome maps_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	(void)data;
+	sm_map_acknowledged(sm, t);
+	if (!sm_technique_now(sm)->stops_all)
+		sm_drain_rerouted(sm);
+	return SM_GOING_ON;
+}
+
+static enum sm_outcome maps_done(struct sm *sm)
+{
+	(void)sm;
+	return SM_DONE;
+}
+
+const struct sm_part sm_part_maps = {
+	.begin = maps_begin,
+	.next = maps_next,
+	.recv = maps_recv,
+	.fail = sm_failed,
+	.done = maps_done,
+};
+
 /* ---- for requests ---- */
 
 static bool carries(const struct sm *sm, const struct sm_node *n, unsigned port)

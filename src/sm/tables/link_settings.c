@@ -4,7 +4,7 @@
  * of each port that came up, and the SL-to-VL table of each pair of ports that was not in use before. State:
  * sm_row.mapped and the cursors of the phases. Does not run unless cfg.link_sets is set: otherwise the Set that
  * arms a port carries the former, and only QoS needs the latter. With cfg.links_first new ports become Active
- * before tables are sent.
+ * before tables are sent, after the SL-to-VL tables of routes with several lanes.
  */
 #include "sm/tables/random_tables.h"
 
@@ -90,7 +90,7 @@ bool sm_links_first(const struct sm *sm)
 
 static enum sm_outcome links_begin(struct sm *sm)
 {
-	sm->run.arm.at = sm->run.arm.pair = (struct sm_cursor){0};
+	sm->run.arm.at = sm->run.arm.pair = sm->run.arm.map = (struct sm_cursor){0};
 	return SM_GOING_ON;
 }
 
@@ -99,7 +99,7 @@ static bool links_next(struct sm *sm, struct sm_req *r)
 {
 	uint32_t port;
 
-	if (sm_pair_set_next(sm, &sm->run.arm.pair, r))
+	if (sm_map_next(sm, &sm->run.arm.map, r) || sm_pair_set_next(sm, &sm->run.arm.pair, r))
 		return true;
 	while ((port = sm_link_port_next(sm, &sm->run.arm.at)) != NONE) {
 		if (sm->topo.ports.at[port].pi.state >= IBA_PORT_ARMED ||

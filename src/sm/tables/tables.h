@@ -103,14 +103,15 @@ union sm_running {
 			BLOCKS_DEAD,
 			BLOCKS_OTHERS,
 			BLOCKS_END
-		} pass;		      /* what ends a loss goes first */
-		uint32_t dflt;	      /* switches whose DefaultPort was set */
-		struct sm_cursor map; /* SL-to-VL tables */
-		bool mapped;	      /* they are all acknowledged */
+		} pass;	       /* what ends a loss goes first */
+		uint32_t dflt; /* switches whose DefaultPort was set */
 	} blocks;
 	struct {
 		struct sm_cursor at;
-		struct sm_cursor pair;
+	} maps;
+	struct {
+		struct sm_cursor at;
+		struct sm_cursor pair, map;
 		enum { ARM_LOOK, ARM_SET } pass;
 	} arm;
 	struct {

@@ -222,10 +222,10 @@ const struct sm_part sm_part_turns_off = {
 
 /* ---- turns on again ---- */
 
+/* Tables with lanes use any turn, and adopted ones may obey another graph. */
 static bool may_stay_off(const struct sm *sm)
 {
-	if ((sm->disc.arrival == SM_ADOPTING) &&
-	    !sm->routes.ranked) /* adopted tables may obey another graph */
+	if (!sm->routes.ranked || sm->routes.tables->lanes)
 		return false;
 	return sm->cfg.mechanism.first->stay_off || sm_technique_now(sm)->stay_off;
 }
