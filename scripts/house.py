@@ -30,7 +30,7 @@ POINTS = {
     'stray files': (0, True),
     'file tables': (0, False),
 }
-PURE = 'base iba fabric draw route sa sm sim lab trial settings'.split()
+PURE = 'base iba fabric draw policy route sa sm sim lab trial settings'.split()
 
 # What a pure room may ask of libc and libm: memory, text, sorting, arithmetic.
 HARMLESS = set('''

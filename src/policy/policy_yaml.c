@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A policy as lists of a weft.yaml. State: none. Ways in: pol_print_partitions(), pol_print_qos(). Does not read YAML:
+ * src/run does.
+ */
+#include "policy/policy_priv.h"
+
+static void quoted(struct strbuf *out, const char *s)
+{
+	strbuf_add(out, "\"");
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			strbuf_add(out, "\\");
+		strbuf_addn(out, s, 1);
+	}
+	strbuf_add(out, "\"");
+}
+
+/* ---- partitions ---- */
+
+static void print_scopes(unsigned scopes, const char *indent, struct strbuf *out)
+{
+	const char *comma = "";
+
+	if (!scopes)
+		return;
+	strbuf_addf(out, "%sscopes: [", indent);
+	for (unsigned s = 1; s < 16; s++)
+		if (scopes >> s & 1) {
+			strbuf_addf(out, "%s%u", comma, s);
+			comma = ", ";
+		}
+	strbuf_add(out, "]\n");
+}
+
+static void print_flags(const struct pol_group_flags *f, const char *indent, struct strbuf *out)
+{
+	struct pol_group_flags d;
+
+	pol_group_flags_default(&d);
+	if (f->rate != d.rate)
+		strbuf_addf(out, "%srate: %u\n", indent, f->rate);
+	if (f->mtu != d.mtu)
+		strbuf_addf(out, "%smtu: %u\n", indent, f->mtu);
+	if (f->has_sl)
+		strbuf_addf(out, "%ssl: %u\n", indent, f->sl);
+	print_scopes(f->scopes, indent, out);
+	if (f->qkey)
+		strbuf_addf(out, "%sqkey: 0x%x\n", indent, f->qkey);
+	if (f->tclass)
+		strbuf_addf(out, "%stclass: %u\n", indent, f->tclass);
+	if (f->flow_label)
+		strbuf_addf(out, "%sflow_label: 0x%x\n", indent, f->flow_label);
+}
+
+static void print_group(const struct pol_group *g, struct strbuf *out)
+{
+	char gid[48];
+
+	pol_gid_text(g->mgid, gid);
+	strbuf_addf(
+		out,
+		"        - mgid: \"%s\"\n          rate: %u\n          mtu: %u\n          sl: %u\n"
+		"          scopes: [%u]\n          qkey: 0x%x\n          tclass: %u\n"
+		"          flow_label: 0x%x\n",
+		gid, g->rate, g->mtu, g->sl, g->scope, g->qkey, g->tclass, g->flow_label);
+}
+
+static void print_groups(const struct pol_partition *t, struct strbuf *out)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < t->groups.n; i++) {
+		if (t->groups.at[i].broadcast)
+			continue;
+		if (!any)
+			strbuf_add(out, "      groups:\n");
+		any = true;
+		print_group(&t->groups.at[i], out);
+	}
+}
+
+static void print_members(const struct pol_partition *t, size_t from, struct strbuf *out)
+{
+	if (from < t->members.n)
+		strbuf_add(out, "      members:\n");
+	for (size_t i = from; i < t->members.n; i++) {
+		const struct pol_member *m = &t->members.at[i];
+
+		strbuf_add(out, "        - ");
+		if (m->who == POL_GUID)
+			strbuf_addf(out, "0x%016llx", (unsigned long long)m->guid);
+		else if (m->who == POL_NAMED)
+			quoted(out, m->name);
+		else
+			strbuf_add(out, pol_who_name(m->who));
+		strbuf_addf(out, ": %s\n", pol_membership_name(m->as));
+	}
+}
+
+/* The default partition has two members from the beginning. */
+static size_t own_members(const struct pol_partition *t)
+{
+	return t->pkey == POL_DEFAULT_KEY ? 2 : 0;
+}
+
+void pol_print_partitions(const struct pol *p, struct strbuf *out)
+{
+	if (!p->configured)
+		return;
+	strbuf_add(out, "  list:\n");
+	for (size_t i = 0; i < p->partitions.n; i++) {
+		const struct pol_partition *t = &p->partitions.at[i];
+
+		strbuf_add(out, "    - name: ");
+		quoted(out, t->name);
+		strbuf_addf(out, "\n      pkey: 0x%04x\n", t->pkey);
+		if (t->indx0)
+			strbuf_add(out, "      indx0: true\n");
+		if (t->ipoib)
+			strbuf_add(out, "      ipoib: true\n");
+		print_flags(&t->flags, "      ", out);
+		print_groups(t, out);
+		print_members(t, own_members(t), out);
+	}
+}
+
+/* ---- quality of service ---- */
+
+static void print_ranges(const char *key, const pol_ranges *r, bool hex, struct strbuf *out)
+{
+	if (!r->n)
+		return;
+	strbuf_addf(out, "      %s: [", key);
+	for (size_t i = 0; i < r->n; i++) {
+		const char *form = hex ? "%s0x%llx" : "%s%llu";
+
+		strbuf_addf(out, form, i ? ", " : "", (unsigned long long)r->at[i].from);
+		if (r->at[i].to != r->at[i].from)
+			strbuf_addf(out, hex ? "-0x%llx" : "-%llu",
+				    (unsigned long long)r->at[i].to);
+	}
+	strbuf_add(out, "]\n");
+}
+
+static void print_words(const char *key, const char *const *words, size_t n, struct strbuf *out)
+{
+	if (!n)
+		return;
+	strbuf_addf(out, "      %s: [", key);
+	for (size_t i = 0; i < n; i++) {
+		strbuf_add(out, i ? ", " : "");
+		quoted(out, words[i]);
+	}
+	strbuf_add(out, "]\n");
+}
+
+static void print_port_group(const struct pol_port_group *g, struct strbuf *out)
+{
+	VEC(const char *) names = {0}, types = {0}, partitions = {0};
+
+	for (size_t i = 0; i < g->members.n; i++)
+		if (g->members.at[i].who == POL_NAMED)
+			vec_push(&names, g->members.at[i].name);
+		else
+			vec_push(&types, pol_who_name(g->members.at[i].who));
+	for (size_t i = 0; i < g->partitions.n; i++)
+		vec_push(&partitions, g->partitions.at[i].name);
+	strbuf_add(out, "    - name: ");
+	quoted(out, g->name);
+	strbuf_add(out, "\n");
+	print_ranges("guids", &g->guids, true, out);
+	print_words("names", names.at, names.n, out);
+	print_words("types", types.at, types.n, out);
+	print_ranges("pkeys", &g->pkeys, true, out);
+	print_words("partitions", partitions.at, partitions.n, out);
+	vec_free(&names);
+	vec_free(&types);
+	vec_free(&partitions);
+}
+
+static void print_level(const struct pol_level *l, struct strbuf *out)
+{
+	strbuf_add(out, "    - name: ");
+	quoted(out, l->name);
+	strbuf_add(out, "\n");
+	if (l->has & POL_HAS_SL)
+		strbuf_addf(out, "      sl: %u\n", l->sl);
+	if (l->has & POL_HAS_MTU)
+		strbuf_addf(out, "      mtu: %u\n", l->mtu);
+	if (l->has & POL_HAS_RATE)
+		strbuf_addf(out, "      rate: %u\n", l->rate);
+	if (l->has & POL_HAS_LIFE)
+		strbuf_addf(out, "      life: %u\n", l->life);
+	if (l->has & POL_HAS_PKEY)
+		strbuf_addf(out, "      pkey: 0x%04x\n", l->pkey);
+	print_ranges("path_bits", &l->path_bits, false, out);
+}
+
+static void print_names_of(const char *key, const struct pol *p, const uint32_t *groups, size_t n,
+			   struct strbuf *out)
+{
+	VEC(const char *) names = {0};
+
+	for (size_t i = 0; i < n; i++)
+		vec_push(&names, p->port_groups.at[groups[i]].name);
+	print_words(key, names.at, names.n, out);
+	vec_free(&names);
+}
+
+static void print_rule(const struct pol *p, const struct pol_rule *r, struct strbuf *out)
+{
+	strbuf_add(out, "    - level: ");
+	quoted(out, p->levels.at[r->level].name);
+	strbuf_add(out, "\n");
+	print_names_of("sources", p, r->sources.at, r->sources.n, out);
+	print_names_of("destinations", p, r->destinations.at, r->destinations.n, out);
+	print_ranges("qos_classes", &r->qos_classes, false, out);
+	print_ranges("service_ids", &r->service_ids, true, out);
+	print_ranges("pkeys", &r->pkeys, true, out);
+}
+
+void pol_print_qos(const struct pol *p, struct strbuf *out)
+{
+	if (p->port_groups.n)
+		strbuf_add(out, "  groups:\n");
+	for (size_t i = 0; i < p->port_groups.n; i++)
+		print_port_group(&p->port_groups.at[i], out);
+	if (p->levels.n)
+		strbuf_add(out, "  levels:\n");
+	for (size_t i = 0; i < p->levels.n; i++)
+		print_level(&p->levels.at[i], out);
+	if (p->rules.n)
+		strbuf_add(out, "  rules:\n");
+	for (size_t i = 0; i < p->rules.n; i++)
+		print_rule(p, &p->rules.at[i], out);
+}
