@@ -1,23 +1,95 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Records of nodes, and ClassPortInfo. No state. A CA or router has a NodeRecord for each of its ports with a LID, a switch
- * has one (IBA 15.2.5.2).
+ * has one (IBA 15.2.5.2). Also which nodes a request with a LID asks for.
  */
-#include "sa/sa_priv.h"
+#include "sa/records.h"
+
+/* ---- which nodes ---- */
+
+struct sa_nodes_asked sa_nodes_with(const struct sa_view *v, bool asked, uint16_t lid)
+{
+	port_id p = asked ? sa_port_by_lid(v, lid) : FAB_NONE;
+
+	if (!asked)
+		return (struct sa_nodes_asked){0, v->fab->nnodes};
+	if (p == FAB_NONE)
+		return (struct sa_nodes_asked){0, 0};
+	return (struct sa_nodes_asked){v->fab->ports[p].node, v->fab->ports[p].node + 1};
+}
+
+bool sa_port_has_lid(const struct sa_view *v, port_id endport, uint16_t lid)
+{
+	const struct fab_port *p = &v->fab->ports[endport];
+
+	return p->lid && lid >= p->lid && lid < p->lid + (1u << p->lmc);
+}
+
+port_id sa_endport(const struct sa_view *v, port_id p)
+{
+	const struct fab_node *n = &v->fab->nodes[v->fab->ports[p].node];
+
+	return n->type == IBA_NODE_SWITCH ? n->first_port : p;
+}
+
+/* ---- ClassPortInfo ---- */
+
+/* CapabilityMask of this class (IBA 15.2.1.1), and CapabilityMask2. */
+enum {
+	CAP_OPTIONAL_RECORDS = 1 << 8,
+	CAP_UD_MULTICAST = 1 << 9,
+	CAP_MULTIPATH = 1 << 10,
+	CAP_CAP_MASK_MATCH = 1 << 13,
+	CAP2_ALIAS_GUIDS = 1 << 5,
+	CAP2_FULL_PORT_INFO = 1 << 6,
+	CAP2_EXT_SPEEDS = 1 << 7,
+	CAP2_CAP_MASK2_MATCH = 1 << 10,
+	CAP2_WIDTH_2X = 1 << 12,
+	CAP2_HDR = 1 << 13,
+	CAP2_NDR = 1 << 15,
+};
+enum { GSI_QP = 1 };
+#define GSI_QKEY 0x80010000u
+
+static bool serves(uint16_t attr_id, enum sa_methods method)
+{
+	for (const struct sa_attribute *t = sa_attributes; t->attr_id; t++)
+		if (t->attr_id == attr_id)
+			return t->methods & method;
+	return false;
+}
 
 void sa_class_port_info(struct sa *sa, const struct sa_request *q UNUSED, struct sa_answer *a)
 {
 	struct iba_class_port_info c = {.base_version = 1,
 					.class_version = IBA_SA_CLASS_VERSION,
-					.resp_time = (uint8_t)sa->cfg.resp_time};
+					.cap_mask = CAP_CAP_MASK_MATCH,
+					.cap_mask2 = CAP2_FULL_PORT_INFO | CAP2_EXT_SPEEDS |
+						     CAP2_CAP_MASK2_MATCH | CAP2_WIDTH_2X |
+						     CAP2_HDR | CAP2_NDR,
+					.resp_time = (uint8_t)sa->cfg.resp_time,
+					.redirect_qp = GSI_QP,
+					.redirect_qkey = GSI_QKEY,
+					.trap_qkey = GSI_QKEY};
 
+	if (serves(IBA_SA_TRACE, SA_TRACE))
+		c.cap_mask |= CAP_OPTIONAL_RECORDS;
+	if (serves(IBA_SA_MEMBER, SA_SET))
+		c.cap_mask |= CAP_UD_MULTICAST;
+	if (serves(IBA_SA_MULTIPATH, SA_MULTI))
+		c.cap_mask |= CAP_MULTIPATH;
+	if (serves(IBA_SA_GUID, SA_SET))
+		c.cap_mask2 |= CAP2_ALIAS_GUIDS;
 	iba_class_port_info_put(&c, sa_record(a));
 }
+
+/* ---- NodeRecord ---- */
 
 static void node_record(const struct sa_view *v, node_id n, port_id p, uint8_t *out)
 {
 	const struct fab *f = v->fab;
 	struct iba_sa_node r = {.lid = f->ports[p].lid, .node_guid = f->nodes[n].guid};
+	const char *name = sm_node_desc(v->sm, f->nodes[n].guid);
 	struct iba_node_info ni = {0};
 
 	if (sm_node_info(v->sm, f->nodes[n].guid, &ni)) {
@@ -33,34 +105,38 @@ static void node_record(const struct sa_view *v, node_id n, port_id p, uint8_t *
 	r.sys_guid = f->nodes[n].sys_guid;
 	r.port_guid = f->ports[p].guid;
 	r.local_port = f->ports[p].num;
-	strncpy((char *)r.desc, sm_node_desc(v->sm, f->nodes[n].guid), sizeof(r.desc) - 1);
+	memcpy(r.desc, name, MIN(strlen(name), sizeof(r.desc)));
 	iba_sa_node_put(&r, out);
 }
 
-static void node(const struct sa_view *v, const struct sa_request *q, struct sa_answer *a,
-		 node_id n)
+/* LocalPortNum of a switch is the port by which it was asked: its record has none. */
+static void node(const struct sa *sa, const struct sa_request *q, const struct iba_sa_node *ask,
+		 struct sa_answer *a, node_id n)
 {
+	const struct sa_view *v = &sa->view;
 	port_id p;
 
 	for (unsigned k = 0; (p = sa_linked_port(v, n, k)) != FAB_NONE; k++) {
+		if ((sa_asks(q, node, lid) && !sa_port_has_lid(v, p, ask->lid)) ||
+		    !sa_may_see(sa, q, p))
+			continue;
 		node_record(v, n, p, sa_record(a));
-		sa_record_match(a, q, 0);
+		sa_record_match(a, q, IBA_SA_BIT(node, lid));
 	}
 }
 
 void sa_nodes(struct sa *sa, const struct sa_request *q, struct sa_answer *a)
 {
 	const struct sa_view *v = &sa->view;
+	struct sa_nodes_asked at;
 	struct iba_sa_node ask;
 
 	iba_sa_node_get(&ask, q->query, IBA_SA_DATA_SIZE);
-	if (sa_asks(q, node, lid)) { /* one node at most */
-		port_id p = sa_port_by_lid(v, ask.lid);
-
-		if (p != FAB_NONE)
-			node(v, q, a, v->fab->ports[p].node);
-		return;
+	at = sa_nodes_with(v, sa_asks(q, node, lid), ask.lid);
+	if (!sa_asks(q, node, lid) && sa_asks(q, node, node_guid)) { /* one node at most */
+		at.first = fab_node_by_guid(v->fab, ask.node_guid);
+		at.end = at.first == FAB_NONE ? at.first : at.first + 1;
 	}
-	for (node_id n = 0; n < v->fab->nnodes; n++)
-		node(v, q, a, n);
+	for (node_id n = at.first; n < at.end; n++)
+		node(sa, q, &ask, a, n);
 }

@@ -10,19 +10,36 @@
 
 /* ---- the subnet as requests ask for it: view.c ---- */
 
+/* An end of paths: an endport, or a VF with a LID of its own. */
+struct sa_end {
+	uint64_t guid;
+	port_id port;	     /* of a VF: of its HCA */
+	uint16_t lid, nlids; /* the first LID and how many follow each other */
+};
+
 struct sa_view {
 	const struct sm *sm;   /* for the call that is under way; NULL between calls */
 	const struct fab *fab; /* its snapshot; NULL: none yet */
 	uint32_t number;       /* of that snapshot */
 	port_id *by_lid;       /* FAB_NONE where unused */
 	uint32_t top_lid;
-	struct map64 by_guid; /* port GUID to port */
+	VEC(struct sa_end) ends;  /* in the order of ports, VFs behind theirs */
+	uint32_t *end_of;	  /* by LID: into ends, or FAB_NONE */
+	struct map64 by_guid;	  /* port GUID to its end */
+	struct map64 unaddressed; /* port GUID to port, of ports without a LID */
+	/* Of each port, once paths were asked for: MTU, and rate in units of 100 Mb/s. NULL: they were not */
+	uint8_t *mtu;
+	uint16_t *rate;
 };
 
 void sa_view_update(struct sa_view *v, const struct sm *sm);
 void sa_view_free(struct sa_view *v);
 port_id sa_port_by_lid(const struct sa_view *v, uint32_t lid);	 /* FAB_NONE */
 port_id sa_port_by_guid(const struct sa_view *v, uint64_t guid); /* the same */
+/* NULL: no such end. vGUIDs of VMs that share a port are those of *shared, which the caller provides. */
+const struct sa_end *sa_end_by_lid(const struct sa_view *v, uint32_t lid);
+const struct sa_end *sa_end_by_guid(const struct sa_view *v, uint64_t guid, struct sa_end *shared);
+void sa_view_links(struct sa_view *v);			/* mtu and rate, if they are not there */
 uint16_t sa_lid_of(const struct sa_view *v, port_id p); /* base LID of its node's port; 0 */
 port_id sa_linked_port(const struct sa_view *v, node_id n, unsigned k); /* see view.c */
 
@@ -65,7 +82,8 @@ struct sa_answer {
 	size_t len, cap;
 	size_t size; /* of a record: 8 bytes or a multiple */
 	uint32_t n;
-	uint16_t status; /* 0, or why there are none */
+	uint16_t status;  /* 0, or why there are none */
+	uint16_t attr_id; /* of the records; 0: that of the request */
 };
 
 /* Room for one more record, zeroed. */

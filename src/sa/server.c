@@ -71,6 +71,8 @@ static void response_head(const struct sa_request *q, const struct sa_answer *a,
 		method = IBA_SA_GET_TABLE;
 	iba_smp_set_method(mad, (uint8_t)(method | RESPONSE));
 	iba_smp_set_status(mad, a->status);
+	if (a->attr_id)
+		iba_smp_set_attr_id(mad, a->attr_id);
 	hdr.sm_key = 0; /* requesters know it, or must not */
 	hdr.offset = (uint16_t)(a->size / 8);
 	iba_sa_hdr_put(&hdr, mad);

@@ -1,17 +1,43 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The manager's snapshot with what requests look for: ports by LID and by GUID. State: struct sa_view. Way in:
+ * The manager's snapshot with what requests look for: ends of paths by LID and by GUID. State: struct sa_view. Way in:
  * sa_view_update(), whenever the manager has another snapshot. Does not keep the snapshot alive: between two calls of the
  * manager's owner it is not used.
  */
 #include "sa/sa_priv.h"
 
-static void index_guids(struct sa_view *v)
+static void add_end(struct sa_view *v, uint64_t guid, port_id p, uint16_t lid, unsigned lmc)
 {
+	uint32_t n = (uint32_t)v->ends.n;
+
+	map64_put(&v->by_guid, guid, n);
+	for (uint32_t i = 0; i < 1u << lmc; i++)
+		if (v->by_lid && lid + i <= v->top_lid)
+			v->end_of[lid + i] = n;
+	vec_push(&v->ends, (struct sa_end){guid, p, lid, (uint16_t)(1u << lmc)});
+}
+
+static void index_ends(struct sa_view *v)
+{
+	const struct fab *f = v->fab;
+	const struct fab_vlid *vf;
+
+	v->ends.n = 0;
 	map64_clear(&v->by_guid);
-	for (port_id p = 0; p < v->fab->nports; p++)
-		if (v->fab->ports[p].guid)
-			map64_put(&v->by_guid, v->fab->ports[p].guid, p);
+	map64_clear(&v->unaddressed);
+	v->end_of = mem_resize(v->end_of, v->top_lid + 1u, sizeof(*v->end_of));
+	for (uint32_t i = 0; i <= v->top_lid; i++)
+		v->end_of[i] = FAB_NONE;
+	for (port_id p = 0; p < f->nports; p++) {
+		uint32_t nvf = f->ports[p].lid ? fab_vlids_of(f, p, &vf) : 0;
+
+		if (f->ports[p].lid)
+			add_end(v, f->ports[p].guid, p, f->ports[p].lid, f->ports[p].lmc);
+		else if (f->ports[p].guid)
+			map64_put(&v->unaddressed, f->ports[p].guid, p);
+		for (uint32_t i = 0; i < nvf; i++)
+			add_end(v, vf[i].guid, p, vf[i].lid, 0);
+	}
 }
 
 static void index_lids(struct sa_view *v)
@@ -21,9 +47,11 @@ static void index_lids(struct sa_view *v)
 	free(v->by_lid);
 	v->by_lid = NULL;
 	v->top_lid = 0;
-	if (fab_lid_table(v->fab, &v->by_lid, &v->top_lid, &e))
+	if (fab_lid_table(v->fab, &v->by_lid, &v->top_lid, &e)) {
 		v->by_lid =
 			NULL; /* two ports with one LID: the manager mends that before it has tables */
+		v->top_lid = 0;
+	}
 }
 
 void sa_view_update(struct sa_view *v, const struct sm *sm)
@@ -35,14 +63,23 @@ void sa_view_update(struct sa_view *v, const struct sm *sm)
 	v->fab = sm_fabric(sm);
 	if (!v->fab)
 		return;
-	index_guids(v);
+	free(v->mtu);
+	free(v->rate);
+	v->mtu = NULL;
+	v->rate = NULL;
 	index_lids(v);
+	index_ends(v);
 }
 
 void sa_view_free(struct sa_view *v)
 {
 	free(v->by_lid);
+	free(v->end_of);
+	free(v->mtu);
+	free(v->rate);
+	vec_free(&v->ends);
 	map64_free(&v->by_guid);
+	map64_free(&v->unaddressed);
 	*v = (struct sa_view){0};
 }
 
@@ -51,9 +88,71 @@ port_id sa_port_by_lid(const struct sa_view *v, uint32_t lid)
 	return v->fab && v->by_lid && lid && lid <= v->top_lid ? v->by_lid[lid] : FAB_NONE;
 }
 
+const struct sa_end *sa_end_by_lid(const struct sa_view *v, uint32_t lid)
+{
+	uint32_t n = v->fab && v->by_lid && lid && lid <= v->top_lid ? v->end_of[lid] : FAB_NONE;
+
+	return n == FAB_NONE ? NULL : &v->ends.at[n];
+}
+
+/* Machines behind a port that they share have the LIDs of that port. */
+static const struct sa_end *end_of_shared(const struct sa_view *v, uint64_t guid,
+					  struct sa_end *shared)
+{
+	uint64_t host = v->sm ? sm_shared_host(v->sm, guid) : 0;
+	node_id n = host ? fab_node_by_guid(v->fab, host) : FAB_NONE;
+	const struct sa_end *e = NULL;
+
+	if (n != FAB_NONE)
+		e = sa_end_by_lid(v, v->fab->ports[fab_port_id(v->fab, n, 1)].lid);
+	if (!e)
+		return NULL;
+	*shared = *e;
+	shared->guid = guid;
+	return shared;
+}
+
+const struct sa_end *sa_end_by_guid(const struct sa_view *v, uint64_t guid, struct sa_end *shared)
+{
+	uint32_t n = v->fab && guid ? map64_get(&v->by_guid, guid) : MAP_NONE;
+
+	if (n != MAP_NONE)
+		return &v->ends.at[n];
+	return v->fab && guid ? end_of_shared(v, guid, shared) : NULL;
+}
+
 port_id sa_port_by_guid(const struct sa_view *v, uint64_t guid)
 {
-	return v->fab && guid ? map64_get(&v->by_guid, guid) : FAB_NONE;
+	struct sa_end shared;
+	const struct sa_end *e = sa_end_by_guid(v, guid, &shared);
+
+	if (e)
+		return e->port;
+	return v->fab && guid ? map64_get(&v->unaddressed, guid) : FAB_NONE;
+}
+
+/*
+ * MTU and rate of each port. The MTU of a link that is up is the one that was set, of another one what its ends are capable
+ * of, since the manager will set that.
+ */
+void sa_view_links(struct sa_view *v)
+{
+	if (v->mtu)
+		return;
+	v->mtu = mem_zarray(v->fab->nports, sizeof(*v->mtu));
+	v->rate = mem_zarray(v->fab->nports, sizeof(*v->rate));
+	for (port_id p = 0; p < v->fab->nports; p++) {
+		const struct fab_port *x = &v->fab->ports[p];
+		struct iba_port_info pi;
+
+		if ((x->peer == FAB_NONE && x->num) ||
+		    !sm_port_info(v->sm, v->fab->nodes[x->node].guid, x->num, &pi))
+			continue;
+		v->mtu[p] = pi.mtu_cap;
+		if (x->num && pi.state >= IBA_PORT_ARMED && pi.neighbor_mtu)
+			v->mtu[p] = MIN(v->mtu[p], pi.neighbor_mtu);
+		v->rate[p] = (uint16_t)sa_rate_value(sa_rate_of(&pi));
+	}
 }
 
 uint16_t sa_lid_of(const struct sa_view *v, port_id p)

@@ -797,4 +797,23 @@ bool sm_switch_info(const struct sm *sm, uint64_t node_guid, struct iba_switch_i
  */
 bool sm_port_info(const struct sm *sm, uint64_t node_guid, unsigned port, struct iba_port_info *pi);
 
+/* ---- for subnet administration ---- */
+
+/* The tables of the snapshot that will be in force: while tables change, the last ones of the change. NULL: there is no
+ * snapshot, or they are being computed. */
+const struct rt_tables *sm_tables_to_stand(const struct sm *sm);
+/* Tables that devices acknowledged or that were read; false: not known. SL-to-VL tables of a host have input port 0; of VL
+ * arbitration, block 1 is the first half of the low priority table. */
+bool sm_sl2vl(const struct sm *sm, uint64_t node_guid, unsigned in, unsigned out,
+	      struct iba_slvl_table *t);
+bool sm_vlarb(const struct sm *sm, uint64_t node_guid, unsigned port, unsigned block,
+	      struct iba_vlarb_table *t);
+bool sm_rft_entries(const struct sm *sm, uint64_t node_guid, uint32_t block, struct iba_rft *b);
+/* The vGUID of the VM that runs behind the shared port of this host in this slot; 0: there is none. */
+uint64_t sm_shared_guid(const struct sm *sm, uint64_t host, unsigned slot);
+/* Where the running VM with this vGUID shares the port of its host; 0: no such VM. */
+uint64_t sm_shared_host(const struct sm *sm, uint64_t vguid);
+/* SMInfo.ActCount of this manager. */
+uint32_t sm_act_count(const struct sm *sm);
+
 #endif

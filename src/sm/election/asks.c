@@ -119,6 +119,14 @@ void sm_info_make(const struct sm *sm, struct iba_sm_info *si)
 				   .state = (uint8_t)sm->election.state};
 }
 
+uint32_t sm_act_count(const struct sm *sm)
+{
+	struct iba_sm_info si;
+
+	sm_info_make(sm, &si);
+	return si.act_count;
+}
+
 static void make_order(struct sm *sm, struct sm_req *r, enum iba_sm_order order)
 {
 	struct iba_sm_info si;

@@ -152,15 +152,22 @@ static void map_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, st
 	iba_slvl_table_put(&t, r->data);
 }
 
-void sm_vlarb_make(struct sm *sm, uint32_t port, enum sm_purpose purpose, struct sm_req *r)
+void sm_vlarb_fill(const struct sm *sm, uint32_t port, struct iba_vlarb_table *t)
 {
 	unsigned vls = sm_port_vls(sm, port);
-	struct iba_vlarb_table t = {0};
 
+	*t = (struct iba_vlarb_table){0};
 	for (unsigned i = 0; i < vls; i++) {
-		t.vl[i] = (uint8_t)i;
-		t.weight[i] = 4; /* 256 bytes each in turn */
+		t->vl[i] = (uint8_t)i;
+		t->weight[i] = 4; /* 256 bytes each in turn */
 	}
+}
+
+void sm_vlarb_make(struct sm *sm, uint32_t port, enum sm_purpose purpose, struct sm_req *r)
+{
+	struct iba_vlarb_table t;
+
+	sm_vlarb_fill(sm, port, &t);
 	sm_req_port(sm, r, IBA_SET, purpose, port);
 	r->attr_id = IBA_ATTR_VLARB_TABLE;
 	r->attr_mod = 1u << 16 | sm->topo.ports.at[port].num; /* low priority, first half */

@@ -194,6 +194,8 @@ bool sm_port_may_carry(const struct sm_port *p); /* packets may pass it, as far 
 
 /* device_config.c */
 unsigned sm_port_vls(const struct sm *sm, uint32_t port);
+void sm_vlarb_fill(const struct sm *sm, uint32_t port,
+		   struct iba_vlarb_table *t); /* low priority, first half */
 void sm_vlarb_make(struct sm *sm, uint32_t port, enum sm_purpose purpose, struct sm_req *r);
 void sm_slvl_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, enum sm_purpose purpose,
 		  struct sm_req *r);

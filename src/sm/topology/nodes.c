@@ -13,6 +13,9 @@ void sm_topology_free(struct sm *sm)
 	vec_free(&sm->topo.silent);
 	map64_free(&sm->topo.by_guid);
 	map64_free(&sm->topo.by_port_guid);
+	vec_free(&sm->topo.before.nodes);
+	vec_free(&sm->topo.before.ports);
+	map64_free(&sm->topo.before.by_guid);
 }
 
 void sm_epoch_begin(struct sm *sm)
@@ -20,9 +23,30 @@ void sm_epoch_begin(struct sm *sm)
 	sm->topo.epoch++;
 }
 
+/* Nodes, ports and their map change places with those of before, which are empty. */
+static void keep_before(struct sm_topology *t)
+{
+	struct sm_topology_before now = {.by_guid = t->by_guid};
+
+	memcpy(&now.nodes, &t->nodes, sizeof(now.nodes));
+	memcpy(&now.ports, &t->ports, sizeof(now.ports));
+	memcpy(&t->nodes, &t->before.nodes, sizeof(t->nodes));
+	memcpy(&t->ports, &t->before.ports, sizeof(t->ports));
+	t->by_guid = t->before.by_guid;
+	t->before = now;
+}
+
+void sm_topology_whole(struct sm *sm)
+{
+	sm->topo.before.nodes.n = sm->topo.before.ports.n = 0;
+	map64_clear(&sm->topo.before.by_guid);
+}
+
 void sm_topology_clear(struct sm *sm)
 {
 	sm_epoch_begin(sm);
+	if (sm->topo.fab && !sm->topo.before.nodes.n) /* a discovery that restarts knows less */
+		keep_before(&sm->topo);
 	sm->topo.nodes.n = 0;
 	sm->topo.ports.n = 0;
 	sm->topo.hops.n = 0;

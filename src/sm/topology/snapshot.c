@@ -206,6 +206,8 @@ bool sm_snapshot_stands(struct sm *sm)
 		sm->topo.node_of[n] = at[n];
 		sm->topo.nodes.at[at[n]].fab = n;
 	}
+	if (same)
+		sm_topology_whole(sm);
 	free(at);
 	free(in);
 	return same;
@@ -254,6 +256,7 @@ void sm_snapshot_build(struct sm *sm)
 	sm->topo.snapshot++;
 	sm->topo.node_of = node_of;
 	sm->topo.top_lid = (uint16_t)fab_top_lid(f);
+	sm_topology_whole(sm);
 	vec_free(&order);
 	free(in);
 }

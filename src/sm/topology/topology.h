@@ -59,9 +59,10 @@ struct sm_port_order {
 struct sm_node {
 	uint64_t guid, sys_guid;
 	uint32_t first_port;
-	uint32_t vendor_id;
-	uint16_t device_id;
+	uint32_t vendor_id, revision;
+	uint16_t device_id, partition_cap;
 	uint8_t type, nports;
+	uint8_t base_version, class_version;
 	bool gone;	     /* was there once */
 	bool unchanged;	     /* since its state was saved: see saved_answers.c */
 	bool markless;	     /* does not keep the mark of disabled turns: see takeover.c */
@@ -89,10 +90,18 @@ struct sm_silent_link {
 	struct sm_port_ref a, b;
 };
 
+/* What was known when a full discovery began: for those who ask until the next snapshot. */
+struct sm_topology_before {
+	VEC(struct sm_node) nodes;
+	VEC(struct sm_port) ports;
+	struct map64 by_guid;
+};
+
 struct sm_topology {
 	uint32_t epoch; /* of the discovery */
 	VEC(struct sm_node) nodes;
 	VEC(struct sm_port) ports;
+	struct sm_topology_before before;
 	VEC(uint8_t) hops;
 	struct map64 by_guid;	   /* node GUID -> node */
 	struct map64 by_port_guid; /* -> endport; of two with one GUID, the last */
@@ -111,6 +120,7 @@ struct sm_topology {
 /* nodes.c */
 void sm_topology_free(struct sm *sm);
 void sm_topology_clear(struct sm *sm); /* a full discovery begins: nothing is known */
+void sm_topology_whole(struct sm *sm); /* it has ended: what was known before is not needed */
 void sm_epoch_begin(struct sm *sm);
 void sm_subnet_timeout_set(struct sm *sm, uint8_t value);
 bool sm_is_endport(const struct sm *sm, const struct sm_port *p);

@@ -46,6 +46,27 @@ bool sm_vm_get(const struct sm *sm, size_t n, struct sm_vm *v)
 
 /* ---- vGUIDs ---- */
 
+uint64_t sm_shared_guid(const struct sm *sm, uint64_t host, unsigned slot)
+{
+	uint32_t h = sm_vhost_find(sm, host), vm;
+
+	if (h == NONE || sm->virtual.hosts.at[h].sriov != FAB_SRIOV_SHARED || !slot ||
+	    slot > sm->virtual.hosts.at[h].vfs)
+		return 0;
+	vm = sm_slot_of(sm, h, slot)->vm;
+	return vm == NONE ? 0 : sm->virtual.vms.at[vm].v.guid;
+}
+
+uint64_t sm_shared_host(const struct sm *sm, uint64_t vguid)
+{
+	uint32_t vm = map64_get(&sm->virtual.vm_by_guid, vguid);
+	uint32_t h = vm == MAP_NONE ? NONE : sm->virtual.vms.at[vm].host;
+
+	return h == NONE || sm->virtual.hosts.at[h].sriov != FAB_SRIOV_SHARED
+		       ? 0
+		       : sm->virtual.hosts.at[h].guid;
+}
+
 bool sm_guid_taken(const struct sm *sm, uint64_t guid)
 {
 	return map64_get(&sm->virtual.vm_by_guid, guid) != MAP_NONE ||

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * P_KeyTableRecord and GUIDInfoRecord, by block. No state. Keys are for trusted requesters alone (IBA 15.4.1.2). GUID 0 of a
+ * port is its own; those of machines that share the port stand at the numbers of their slots.
+ */
+#include "sa/records.h"
+
+enum { KEYS = 32, GUIDS = 8, DEFAULT_KEY = 0xffff };
+
+/* ---- P_Keys ---- */
+
+/* How many keys a port has room for: of a switch's external port what it can enforce. */
+static unsigned key_room(const struct sa_view *v, port_id p)
+{
+	const struct fab_port *x = &v->fab->ports[p];
+	uint64_t guid = v->fab->nodes[x->node].guid;
+	struct iba_switch_info si;
+	struct iba_node_info ni;
+
+	if (!fab_is_switch(v->fab, x->node) || !x->num)
+		return sm_node_info(v->sm, guid, &ni) ? ni.partition_cap : 0;
+	return sm_switch_info(v->sm, guid, &si) ? si.partition_enf_cap : 0;
+}
+
+/* The manager sets no keys so far: an endport has the one that all ports have from the start. */
+static bool key_block(const struct sa_view *v, port_id p, unsigned block, struct iba_pkey_table *t)
+{
+	*t = (struct iba_pkey_table){0};
+	if (p != sa_endport(v, p))
+		return false;
+	if (!block)
+		t->pkey[0] = DEFAULT_KEY;
+	return true;
+}
+
+static void keys(const struct sa *sa, const struct sa_request *q, const struct iba_sa_pkey *ask,
+		 struct sa_answer *a, port_id p)
+{
+	const struct sa_view *v = &sa->view;
+	struct iba_pkey_table t;
+
+	if ((sa_asks(q, pkey, lid) && !sa_port_has_lid(v, sa_endport(v, p), ask->lid)) ||
+	    !sa_lid_of(v, p))
+		return;
+	for (unsigned b = 0; b * KEYS < key_room(v, p); b++) {
+		struct iba_sa_pkey r = {
+			.lid = sa_lid_of(v, p), .block = (uint16_t)b, .port = v->fab->ports[p].num};
+
+		if (!key_block(v, p, b, &t))
+			continue;
+		iba_pkey_table_put(&t, r.pkeys);
+		iba_sa_pkey_put(&r, sa_record(a));
+		sa_record_match(a, q, IBA_SA_BIT(pkey, lid));
+	}
+}
+
+void sa_pkey_records(struct sa *sa, const struct sa_request *q, struct sa_answer *a)
+{
+	const struct sa_view *v = &sa->view;
+	struct sa_nodes_asked at;
+	struct iba_sa_pkey ask;
+
+	if (!q->trusted) {
+		a->status = IBA_SA_INVALID;
+		return;
+	}
+	iba_sa_pkey_get(&ask, q->query, IBA_SA_DATA_SIZE);
+	at = sa_nodes_with(v, sa_asks(q, pkey, lid), ask.lid);
+	for (node_id n = at.first; n < at.end; n++) {
+		const struct fab_node *x = &v->fab->nodes[n];
+		unsigned first = sa_asks(q, pkey, port) ? ask.port : 0;
+		unsigned last = sa_asks(q, pkey, port) ? ask.port : x->nports;
+
+		for (unsigned i = first; i <= last && i <= x->nports; i++)
+			keys(sa, q, &ask, a, x->first_port + i);
+	}
+}
+
+/* ---- GUIDs ---- */
+
+static uint64_t guid_at(const struct sa_view *v, port_id p, unsigned i)
+{
+	const struct fab_port *x = &v->fab->ports[p];
+
+	return i ? sm_shared_guid(v->sm, v->fab->nodes[x->node].guid, i) : x->guid;
+}
+
+static void guid_block(const struct sa_view *v, port_id p, unsigned block, uint8_t *out)
+{
+	struct iba_sa_guid r = {.lid = v->fab->ports[p].lid, .block = (uint8_t)block};
+	uint64_t *at[GUIDS] = {&r.guid0, &r.guid1, &r.guid2, &r.guid3,
+			       &r.guid4, &r.guid5, &r.guid6, &r.guid7};
+
+	for (unsigned i = 0; i < GUIDS; i++)
+		*at[i] = guid_at(v, p, block * GUIDS + i);
+	iba_sa_guid_put(&r, out);
+}
+
+static void guids(const struct sa *sa, const struct sa_request *q, const struct iba_sa_guid *ask,
+		  struct sa_answer *a, port_id p)
+{
+	const struct sa_view *v = &sa->view;
+	struct iba_port_info pi;
+
+	if ((sa_asks(q, guid, lid) && !sa_port_has_lid(v, p, ask->lid)) || !v->fab->ports[p].lid ||
+	    !sa_port_info(v, p, &pi) || !sa_may_see(sa, q, p))
+		return;
+	for (unsigned b = 0; b == 0 || b * GUIDS < pi.guid_cap; b++) {
+		if (sa_asks(q, guid, block) && b != ask->block)
+			continue;
+		guid_block(v, p, b, sa_record(a));
+		sa_record_match(a, q, IBA_SA_BIT(guid, lid));
+	}
+}
+
+void sa_guid_records(struct sa *sa, const struct sa_request *q, struct sa_answer *a)
+{
+	const struct sa_view *v = &sa->view;
+	struct sa_nodes_asked at;
+	struct iba_sa_guid ask;
+	port_id p;
+
+	iba_sa_guid_get(&ask, q->query, IBA_SA_DATA_SIZE);
+	at = sa_nodes_with(v, sa_asks(q, guid, lid), ask.lid);
+	for (node_id n = at.first; n < at.end; n++)
+		for (unsigned k = 0; (p = sa_linked_port(v, n, k)) != FAB_NONE; k++)
+			guids(sa, q, &ask, a, p);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Selectors of MTU, rate and packet life time (IBA 15.2.5.16). No state. A path of 4096 bytes serves who asks for exactly
+ * 2048: the answer says 2048. A life time is no limit that a sender could keep, so it is compared and not changed.
+ */
+#include "sa/paths.h"
+
+enum { MTU_LEAST = 1, MTU_MOST = 5 };
+
+static bool mtu_holds(const struct sa_bound *b, uint8_t *mtu)
+{
+	bool valid = b->value >= MTU_LEAST && b->value <= MTU_MOST;
+
+	if (!b->asked || b->selector == IBA_SA_LARGEST)
+		return true;
+	if (!valid)
+		return false;
+	if (b->selector == IBA_SA_GREATER)
+		return *mtu > b->value;
+	if (b->selector == IBA_SA_EXACTLY) {
+		if (*mtu < b->value)
+			return false;
+		*mtu = b->value;
+		return true;
+	}
+	*mtu = MIN(*mtu, (uint8_t)(b->value - 1));
+	return *mtu >= MTU_LEAST;
+}
+
+/* The fastest rate that is slower; 0: none is. */
+static uint8_t slower(uint8_t rate)
+{
+	uint8_t best = 0;
+
+	for (uint8_t r = 1; r < 64; r++)
+		if (sa_rate_value(r) && sa_rate_compare(r, rate) < 0 &&
+		    (!best || sa_rate_compare(r, best) > 0))
+			best = r;
+	return best;
+}
+
+static bool rate_holds(const struct sa_bound *b, uint8_t *rate)
+{
+	if (!b->asked || b->selector == IBA_SA_LARGEST)
+		return true;
+	if (!sa_rate_value(b->value))
+		return false;
+	if (b->selector == IBA_SA_GREATER)
+		return sa_rate_compare(*rate, b->value) > 0;
+	if (b->selector == IBA_SA_EXACTLY) {
+		if (sa_rate_compare(*rate, b->value) < 0)
+			return false;
+		*rate = b->value;
+		return true;
+	}
+	if (sa_rate_compare(*rate, b->value) >= 0)
+		*rate = slower(b->value);
+	return *rate;
+}
+
+bool sa_bounds_hold(const struct sa_wish *w, struct sa_path *p)
+{
+	return mtu_holds(&w->mtu, &p->mtu) && rate_holds(&w->rate, &p->rate) &&
+	       (!w->life.asked ||
+		iba_sa_selected((enum iba_sa_selector)w->life.selector, w->life.value, p->life));
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * PathRecord: paths between two ends, from or to all ends, or between all. No state. A path is answered if and only if the
+ * tables that will be in force lead from its SLID to its DLID; MTU and rate are the lowest on that way, the SL is that of
+ * the routing engine. Does not choose among equals: paths come in the order in which OpenSM ranks them.
+ */
+#include "sa/paths.h"
+
+/* ---- one path ---- */
+
+static bool walk(struct sa_walk *w, const struct sa_view *v, const struct rt_tables *t,
+		 const struct sa_end *from, const struct sa_end *to, uint16_t dlid)
+{
+	sa_walk_begin(w, v, t, from->port, to->port, dlid);
+	while (w->step == SA_ON)
+		sa_walk_on(w);
+	return w->step == SA_THERE;
+}
+
+/* Packets of the other direction find their way, with the same SL: who answers uses that (IBA 9.6.1.5 and 12.6.6). */
+static bool is_reversible(const struct sa_view *v, const struct rt_tables *t,
+			  const struct sa_path *p)
+{
+	struct sa_walk back;
+
+	return walk(&back, v, t, p->to, p->from, p->slid) && back.sl == p->sl;
+}
+
+/* From p->slid to p->dlid; false: there is none, or none that is wanted. */
+static bool path_find(const struct sa_view *v, const struct rt_tables *t, const struct sa_wish *w,
+		      struct sa_path *p)
+{
+	struct sa_walk there;
+
+	if (!walk(&there, v, t, p->from, p->to, p->dlid))
+		return false;
+	p->mtu = there.mtu;
+	p->rate = (uint8_t)sa_rate_number(there.rate);
+	p->sl = there.sl;
+	p->life = p->from->guid == p->to->guid ? 0 : SA_PATH_LIFE; /* loopback has none */
+	if (!p->mtu || !p->rate || (w->has_sl && p->sl != w->sl) || !sa_bounds_hold(w, p))
+		return false;
+	p->reversible = is_reversible(v, t, p);
+	return p->reversible || !w->reversible;
+}
+
+/* ---- paths between two ends ---- */
+
+static void lids_of(const struct sa_end *e, uint16_t wanted, uint32_t *first, uint32_t *last)
+{
+	*first = wanted ? wanted : e->lid;
+	*last = wanted ? wanted : e->lid + e->nlids - 1u;
+}
+
+struct pairs {
+	uint32_t slid, slid_last, dlid, dlid_last;
+};
+
+/*
+ * Pairs of LIDs with the same number in both ranges come first: they differ at both ends. Preference 0 says so, 2 marks all
+ * others (1 would be for ranges of different size).
+ */
+static bool pairs_of(const struct sa_view *v, const struct rt_tables *t, const struct sa_wish *w,
+		     const struct pairs *r, struct sa_path *p, sa_path_sink *sink, void *ctx)
+{
+	uint32_t left = w->paths;
+
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (uint32_t s = r->slid; s <= r->slid_last; s++)
+			for (uint32_t d = r->dlid; d <= r->dlid_last; d++) {
+				bool same = s - r->slid == d - r->dlid;
+
+				if (same == (pass > 0))
+					continue;
+				if (!left)
+					return true;
+				p->slid = (uint16_t)s;
+				p->dlid = (uint16_t)d;
+				p->preference = pass ? 2 : 0;
+				if (!path_find(v, t, w, p))
+					continue;
+				left--;
+				if (!sink(ctx, p))
+					return false;
+			}
+	return true;
+}
+
+static const struct sa_end *requester(const struct sa *sa, const struct sa_request *q)
+{
+	return sa_end_by_lid(&sa->view, q->lid);
+}
+
+static bool may_ask(const struct sa *sa, const struct sa_request *q, const struct sa_end *from,
+		    const struct sa_end *to)
+{
+	const struct sa_end *r = requester(sa, q);
+	uint16_t any;
+
+	return q->trusted || !r ||
+	       (sa_ends_share(sa, r, from, 0, &any) && sa_ends_share(sa, r, to, 0, &any));
+}
+
+bool sa_paths_between(struct sa *sa, const struct sa_request *q, const struct sa_wish *w,
+		      const struct sa_end *from, const struct sa_end *to, sa_path_sink *sink,
+		      void *ctx)
+{
+	const struct rt_tables *t = sm_tables_to_stand(sa->view.sm);
+	struct sa_path p = {.from = from, .to = to};
+	struct pairs r;
+
+	if (!sa_ends_share(sa, from, to, w->has_pkey ? w->pkey : 0, &p.pkey) ||
+	    !may_ask(sa, q, from, to))
+		return true;
+	lids_of(from, w->slid, &r.slid, &r.slid_last);
+	lids_of(to, w->dlid, &r.dlid, &r.dlid_last);
+	return pairs_of(&sa->view, t, w, &r, &p, sink, ctx);
+}
+
+/* ---- records ---- */
+
+static void gid_put(const struct sa *sa, uint64_t guid, uint8_t gid[16])
+{
+	iba_be64_put(gid, sa->cfg.prefix);
+	iba_be64_put(gid + 8, guid);
+}
+
+void sa_path_put(const struct sa *sa, const struct sa_path *p, uint8_t *out)
+{
+	struct iba_sa_path r = {.dlid = p->dlid,
+				.slid = p->slid,
+				.reversible = p->reversible,
+				.pkey = p->pkey,
+				.sl = p->sl,
+				.mtu_selector = IBA_SA_EXACTLY,
+				.mtu = p->mtu,
+				.rate_selector = IBA_SA_EXACTLY,
+				.rate = p->rate,
+				.life_selector = IBA_SA_EXACTLY,
+				.life = p->life,
+				.preference = p->preference};
+
+	gid_put(sa, p->from->guid, r.sgid);
+	gid_put(sa, p->to->guid, r.dgid);
+	iba_sa_path_put(&r, out);
+}
+
+struct table {
+	const struct sa *sa;
+	struct sa_answer *a;
+	bool one;
+};
+
+static bool take(void *ctx, const struct sa_path *p)
+{
+	struct table *t = ctx;
+
+	if (t->a->len + t->a->size > SA_TABLE_BYTES) {
+		t->a->status = IBA_SA_NO_RESOURCES;
+		return false;
+	}
+	sa_path_put(t->sa, p, sa_record(t->a));
+	return !t->one;
+}
+
+/* ---- the request ---- */
+
+static struct sa_bound bound(bool asked, unsigned selector, unsigned value)
+{
+	return (struct sa_bound){asked, (uint8_t)selector, (uint8_t)value};
+}
+
+static struct sa_wish wish_of(const struct sa_request *q, const struct iba_sa_path *ask)
+{
+	return (struct sa_wish){
+		.mtu = bound(sa_asks(q, path, mtu_selector) && sa_asks(q, path, mtu),
+			     ask->mtu_selector, ask->mtu),
+		.rate = bound(sa_asks(q, path, rate_selector) && sa_asks(q, path, rate),
+			      ask->rate_selector, ask->rate),
+		.life = bound(sa_asks(q, path, life_selector) && sa_asks(q, path, life),
+			      ask->life_selector, ask->life),
+		.has_pkey = sa_asks(q, path, pkey),
+		.pkey = ask->pkey,
+		.has_sl = sa_asks(q, path, sl),
+		.sl = ask->sl,
+		.reversible = sa_asks(q, path, reversible) && ask->reversible,
+		.slid = sa_asks(q, path, slid) ? ask->slid : 0,
+		.dlid = sa_asks(q, path, dlid) ? ask->dlid : 0,
+		.paths = q->method == SA_GET	       ? 1
+			 : sa_asks(q, path, num_paths) ? ask->num_paths
+						       : SA_PATHS_ALL,
+	};
+}
+
+#define LINK_LOCAL 0xfe80000000000000ull
+
+const struct sa_end *sa_end_by_gid(const struct sa *sa, const uint8_t gid[16],
+				   struct sa_end *shared)
+{
+	uint64_t prefix = iba_be64(gid);
+
+	if (prefix != sa->cfg.prefix && prefix != LINK_LOCAL)
+		return NULL;
+	return sa_end_by_guid(&sa->view, iba_be64(gid + 8), shared);
+}
+
+static bool has_lid(const struct sa_end *e, uint16_t lid)
+{
+	return lid >= e->lid && lid < e->lid + e->nlids;
+}
+
+/* One side of a request: the end that it names. The status, or 0. */
+struct side {
+	const uint8_t *gid; /* NULL: none is named */
+	uint16_t lid;	    /* the same with by_lid */
+	bool by_lid;
+};
+
+static uint16_t side_end(const struct sa *sa, const struct side *s, struct sa_end *shared,
+			 const struct sa_end **end)
+{
+	*end = NULL;
+	if (s->gid) {
+		*end = sa_end_by_gid(sa, s->gid, shared);
+		if (!*end)
+			return IBA_SA_BAD_GID;
+		return s->by_lid && !has_lid(*end, s->lid) ? IBA_SA_NO_RECORDS : 0;
+	}
+	if (s->by_lid)
+		*end = sa_end_by_lid(&sa->view, s->lid);
+	return s->by_lid && !*end ? IBA_SA_NO_RECORDS : 0;
+}
+
+uint16_t sa_path_ends(const struct sa *sa, const struct sa_request *q,
+		      const struct iba_sa_path *ask, struct sa_path_ends *e)
+{
+	struct side source = {sa_asks(q, path, sgid) ? ask->sgid : NULL, ask->slid,
+			      sa_asks(q, path, slid)};
+	struct side target = {sa_asks(q, path, dgid) ? ask->dgid : NULL, ask->dlid,
+			      sa_asks(q, path, dlid)};
+	uint16_t status = side_end(sa, &source, &e->shared_from, &e->from);
+
+	return status ? status : side_end(sa, &target, &e->shared_to, &e->to);
+}
+
+bool sa_paths_ready(struct sa *sa, struct sa_answer *a)
+{
+	const struct rt_tables *t = sm_tables_to_stand(sa->view.sm);
+
+	if (!t || t->nswitches != sa->view.fab->nswitches) {
+		a->status = IBA_STATUS_BUSY;
+		return false;
+	}
+	sa_view_links(&sa->view);
+	return true;
+}
+
+static void all_pairs(struct sa *sa, const struct sa_request *q, const struct sa_wish *w,
+		      const struct sa_end *from, const struct sa_end *to, struct sa_answer *a)
+{
+	const struct sa_view *v = &sa->view;
+	struct table t = {.sa = sa, .a = a, .one = q->method == SA_GET};
+	size_t nfrom = from ? 1 : v->ends.n, nto = to ? 1 : v->ends.n;
+
+	for (size_t d = 0; d < nto; d++)
+		for (size_t s = 0; s < nfrom; s++)
+			if (!sa_paths_between(sa, q, w, from ? from : &v->ends.at[s],
+					      to ? to : &v->ends.at[d], take, &t))
+				return;
+}
+
+/* A table without records is no error; what asks for one says why there is none. */
+static void refuse(const struct sa_request *q, struct sa_answer *a, uint16_t status)
+{
+	if (status != IBA_SA_NO_RECORDS || q->method == SA_GET)
+		a->status = status;
+}
+
+void sa_path_records(struct sa *sa, const struct sa_request *q, struct sa_answer *a)
+{
+	struct sa_path_ends e;
+	struct sa_wish w;
+	struct iba_sa_path ask;
+	uint16_t status;
+
+	if (q->method == SA_TRACE) {
+		sa_trace_records(sa, q, a);
+		return;
+	}
+	iba_sa_path_get(&ask, q->query, IBA_SA_DATA_SIZE);
+	if (sa_asks(q, path, dgid) && ask.dgid[0] == 0xff) {
+		sa_path_to_group(sa, q, &ask, a);
+		return;
+	}
+	if (!sa_paths_ready(sa, a))
+		return;
+	status = sa_path_ends(sa, q, &ask, &e);
+	if (!status && q->method == SA_GET && (!e.from || !e.to))
+		status = IBA_SA_FEW_COMPONENTS;
+	if (status) {
+		refuse(q, a, status);
+		return;
+	}
+	w = wish_of(q, &ask);
+	all_pairs(sa, q, &w, e.from, e.to, a);
+}
