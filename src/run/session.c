@@ -247,10 +247,19 @@ void run_session_distrust(struct run_session *s)
 	s->distrust = true;
 }
 
+/* Who knows the SM_Key is trusted. */
+static void administer(struct run_session *s, const struct sm_config *cfg)
+{
+	struct sa_config c;
+
+	sa_config_default(&c);
+	c.sm_key = cfg->sm_key;
+	sa_reconfigure(s->sa, &c);
+}
+
 bool run_session_open(struct run_session *s, struct tp *tp, const struct sm_config *cfg)
 {
 	struct sm_config c = *cfg;
-	struct sa_config sa;
 
 	s->tp = tp;
 	tp_info(tp, &s->port);
@@ -260,9 +269,7 @@ bool run_session_open(struct run_session *s, struct tp *tp, const struct sm_conf
 	c.hold_vms = true;
 	s->distrust = false;
 	s->sm = sm_new(&c);
-	sa_config_default(&sa);
-	sa.sm_key = c.sm_key;
-	sa_reconfigure(s->sa, &sa);
+	administer(s, &c);
 	s->window = c.window;
 	s->pause = c.contest ? c.stall_ps : 0;
 	s->number++;

@@ -20,40 +20,23 @@ void sa_gid_make(const struct sa *sa, uint64_t guid, uint8_t gid[16])
 	iba_be64_put(gid + 8, guid);
 }
 
-static const struct fab_vlid *vlid_by(const struct fab *f, uint64_t guid, uint16_t lid)
-{
-	for (uint32_t i = 0; i < f->nvlids; i++)
-		if ((guid && f->vlids[i].guid == guid) || (lid && f->vlids[i].lid == lid))
-			return &f->vlids[i];
-	return NULL;
-}
-
 bool sa_gid_of_lid(const struct sa *sa, uint16_t lid, uint8_t gid[16])
 {
-	const struct fab *f = sa->view.fab;
-	port_id p = sa_port_by_lid(&sa->view, lid);
-	const struct fab_vlid *v;
+	const struct sa_end *e = sa_end_by_lid(&sa->view, lid);
 
 	memset(gid, 0, 16);
-	if (p == FAB_NONE)
+	if (!e)
 		return false;
-	v = f->nvlids ? vlid_by(f, 0, lid) : NULL;
-	sa_gid_make(sa, v ? v->guid : f->ports[p].guid, gid);
+	sa_gid_make(sa, e->guid, gid);
 	return true;
 }
 
 port_id sa_gid_port(const struct sa *sa, const uint8_t gid[16])
 {
-	const struct fab *f = sa->view.fab;
-	uint64_t guid = sa_gid_guid(gid);
-	const struct fab_vlid *v;
-	port_id p;
+	struct sa_end shared;
+	const struct sa_end *e = sa_gid_is_local(sa, gid)
+					 ? sa_end_by_guid(&sa->view, sa_gid_guid(gid), &shared)
+					 : NULL;
 
-	if (!f || !guid || !sa_gid_is_local(sa, gid))
-		return FAB_NONE;
-	p = sa_port_by_guid(&sa->view, guid);
-	if (p != FAB_NONE)
-		return sa_lid_of(&sa->view, p) ? p : FAB_NONE;
-	v = f->nvlids ? vlid_by(f, guid, 0) : NULL;
-	return v ? v->port : FAB_NONE;
+	return e ? e->port : FAB_NONE;
 }

@@ -40,6 +40,7 @@ enum {
 	CAP_UD_MULTICAST = 1 << 9,
 	CAP_MULTIPATH = 1 << 10,
 	CAP_CAP_MASK_MATCH = 1 << 13,
+	CAP2_MULTICAST_TOP = 1 << 3,
 	CAP2_ALIAS_GUIDS = 1 << 5,
 	CAP2_FULL_PORT_INFO = 1 << 6,
 	CAP2_EXT_SPEEDS = 1 << 7,
@@ -64,9 +65,9 @@ void sa_class_port_info(struct sa *sa, const struct sa_request *q UNUSED, struct
 	struct iba_class_port_info c = {.base_version = 1,
 					.class_version = IBA_SA_CLASS_VERSION,
 					.cap_mask = CAP_CAP_MASK_MATCH,
-					.cap_mask2 = CAP2_FULL_PORT_INFO | CAP2_EXT_SPEEDS |
-						     CAP2_CAP_MASK2_MATCH | CAP2_WIDTH_2X |
-						     CAP2_HDR | CAP2_NDR,
+					.cap_mask2 = CAP2_MULTICAST_TOP | CAP2_FULL_PORT_INFO |
+						     CAP2_EXT_SPEEDS | CAP2_CAP_MASK2_MATCH |
+						     CAP2_WIDTH_2X | CAP2_HDR | CAP2_NDR,
 					.resp_time = (uint8_t)sa->cfg.resp_time,
 					.redirect_qp = GSI_QP,
 					.redirect_qkey = GSI_QKEY,

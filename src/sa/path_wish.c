@@ -27,18 +27,6 @@ static bool mtu_holds(const struct sa_bound *b, uint8_t *mtu)
 	return *mtu >= MTU_LEAST;
 }
 
-/* The fastest rate that is slower; 0: none is. */
-static uint8_t slower(uint8_t rate)
-{
-	uint8_t best = 0;
-
-	for (uint8_t r = 1; r < 64; r++)
-		if (sa_rate_value(r) && sa_rate_compare(r, rate) < 0 &&
-		    (!best || sa_rate_compare(r, best) > 0))
-			best = r;
-	return best;
-}
-
 static bool rate_holds(const struct sa_bound *b, uint8_t *rate)
 {
 	if (!b->asked || b->selector == IBA_SA_LARGEST)
@@ -54,7 +42,7 @@ static bool rate_holds(const struct sa_bound *b, uint8_t *rate)
 		return true;
 	}
 	if (sa_rate_compare(*rate, b->value) >= 0)
-		*rate = slower(b->value);
+		*rate = (uint8_t)sa_rate_below(b->value);
 	return *rate;
 }
 

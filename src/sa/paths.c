@@ -5,6 +5,7 @@
  * the routing engine. Does not choose among equals: paths come in the order in which OpenSM ranks them.
  */
 #include "sa/paths.h"
+#include "sa/registry.h"
 
 /* ---- one path ---- */
 
@@ -119,12 +120,6 @@ bool sa_paths_between(struct sa *sa, const struct sa_request *q, const struct sa
 
 /* ---- records ---- */
 
-static void gid_put(const struct sa *sa, uint64_t guid, uint8_t gid[16])
-{
-	iba_be64_put(gid, sa->cfg.prefix);
-	iba_be64_put(gid + 8, guid);
-}
-
 void sa_path_put(const struct sa *sa, const struct sa_path *p, uint8_t *out)
 {
 	struct iba_sa_path r = {.dlid = p->dlid,
@@ -140,8 +135,8 @@ void sa_path_put(const struct sa *sa, const struct sa_path *p, uint8_t *out)
 				.life = p->life,
 				.preference = p->preference};
 
-	gid_put(sa, p->from->guid, r.sgid);
-	gid_put(sa, p->to->guid, r.dgid);
+	sa_gid_make(sa, p->from->guid, r.sgid);
+	sa_gid_make(sa, p->to->guid, r.dgid);
 	iba_sa_path_put(&r, out);
 }
 
@@ -192,16 +187,11 @@ static struct sa_wish wish_of(const struct sa_request *q, const struct iba_sa_pa
 	};
 }
 
-#define LINK_LOCAL 0xfe80000000000000ull
-
 const struct sa_end *sa_end_by_gid(const struct sa *sa, const uint8_t gid[16],
 				   struct sa_end *shared)
 {
-	uint64_t prefix = iba_be64(gid);
-
-	if (prefix != sa->cfg.prefix && prefix != LINK_LOCAL)
-		return NULL;
-	return sa_end_by_guid(&sa->view, iba_be64(gid + 8), shared);
+	return sa_gid_is_local(sa, gid) ? sa_end_by_guid(&sa->view, sa_gid_guid(gid), shared)
+					: NULL;
 }
 
 static bool has_lid(const struct sa_end *e, uint16_t lid)
