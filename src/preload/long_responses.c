@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Long responses in segments, as the kernel sends and assembles them for a program (IBA 13.6). State: the transfers
- * in progress. Ways in: long_send(), long_take(). Does not know the protocol: iba/rmpp.h does. Does not split
- * requests: those are never long.
+ * in progress. Ways in: long_send(), long_take(). Does not know the protocol: iba/rmpp.h does. Long requests go the same
+ * way out.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>

@@ -265,6 +265,30 @@ static void remember(unsigned agent, const struct ib_user_mad_hdr *to, const uin
 	eventfd_write(wake, 1);
 }
 
+/* A program leaves the segments of a request to the kernel as well: GetMulti of subnet administration. */
+static void long_request(unsigned agent, struct ib_user_mad_hdr *to, const uint8_t *data,
+			 size_t len)
+{
+	uint8_t *whole = mem_alloc(len), first[IBA_MAD_SIZE];
+	struct iba_rmpp_out o;
+
+	memcpy(whole, data, len);
+	mark_tid(whole, agent);
+	iba_rmpp_out_begin(&o, whole, len);
+	iba_rmpp_out_next(&o, first);
+	if (o.segments > 1) { /* the transfer repeats its segments */
+		to->timeout_ms *= to->retries + 1;
+		to->retries = 0;
+	}
+	if (to->timeout_ms)
+		remember(agent, to, first);
+	if (o.segments > 1)
+		long_send(agent, to, whole, len);
+	else
+		server_send(&the_port, to, the_port.agents[agent].reg.qpn, first);
+	free(whole);
+}
+
 ssize_t port_write(unsigned file, const uint8_t *buf, size_t count)
 {
 	const uint8_t *data = buf + UMAD_HDR;
@@ -281,9 +305,12 @@ ssize_t port_write(unsigned file, const uint8_t *buf, size_t count)
 		errno = EINVAL;
 		return -1;
 	}
-	if (the_port.agents[h.id].reg.rmpp_version && is_response(data) && count >= UMAD_HDR + 56 &&
+	if (the_port.agents[h.id].reg.rmpp_version && count >= UMAD_HDR + 56 &&
 	    iba_rmpp_active(data)) {
-		long_send(h.id, &h, data, count - UMAD_HDR);
+		if (is_response(data))
+			long_send(h.id, &h, data, count - UMAD_HDR);
+		else
+			long_request(h.id, &h, data, count - UMAD_HDR);
 		eventfd_write(wake, 1);
 		return (ssize_t)count;
 	}
@@ -309,6 +336,11 @@ static void response(const struct ibsim_packet *in)
 	struct sent **at = &waiting, *s;
 	struct ib_user_mad_hdr h;
 
+	if (iba_rmpp_active(in->mad) && iba_rmpp_type(in->mad) != IBA_RMPP_DATA &&
+	    iba_rmpp_type(in->mad)) { /* about segments of a request */
+		long_control(in);
+		return;
+	}
 	while (*at &&
 	       (iba_smp_tid((*at)->mad) != iba_smp_tid(in->mad) || (*at)->mad[1] != in->mad[1]))
 		at = &(*at)->next;
