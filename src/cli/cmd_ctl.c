@@ -33,6 +33,11 @@ static const struct verb verbs[] = {
 	{"ports", {"node"}, 0, 1, false, ctl_show_ports},
 	{"changes", {"count"}, 0, 1, true, ctl_show_changes},
 	{"smps", {0}, 0, 0, false, ctl_show_smps},
+	{"sa", {0}, 0, 0, false, ctl_show_sa},
+	{"paths", {"from", "to"}, 2, 2, false, ctl_show_paths},
+	{"groups", {0}, 0, 0, false, ctl_show_groups},
+	{"services", {0}, 0, 0, false, ctl_show_services},
+	{"subscriptions", {0}, 0, 0, false, ctl_show_subscriptions},
 	{"config", {0}, 0, 0, false, ctl_show_text},
 	{"sweep", {0}, 0, 0, false, NULL},
 	{"resync", {0}, 0, 0, false, NULL},
@@ -44,10 +49,10 @@ static const struct verb verbs[] = {
 	{"fabric", {0}, 1, 32, false, ctl_show_text},
 };
 
-static const char *const verb_names[] = {"status", "wait",     "topology", "route",  "switches",
-					 "ports",  "changes",  "smps",	   "config", "sweep",
-					 "resync", "handover", "log",	   "dump",   "reload",
-					 "stop",   "fabric",   NULL};
+static const char *const verb_names[] = {
+	"status",   "wait",  "topology", "route",    "switches",      "ports",	"changes", "smps",
+	"sa",	    "paths", "groups",	 "services", "subscriptions", "config", "sweep",   "resync",
+	"handover", "log",   "dump",	 "reload",   "stop",	      "fabric", NULL};
 
 _Static_assert(ARRAY_LEN(verb_names) == ARRAY_LEN(verbs) + 1,
 	       "each verb has its word for completion");
@@ -239,6 +244,11 @@ const struct cli_cmd cmd_ctl = {
 		"  ports [NODE]      every port of a node, or every port with a link\n"
 		"  changes [N]       the last N changes (default: all in the history): cause, time, SMPs, phases\n"
 		"  smps              SMPs by purpose, retries, timeouts\n"
+		"  paths NODE NODE   the path records that a host would get: LIDs, SL, MTU, rate, hops\n"
+		"  groups            multicast groups with their members\n"
+		"  services          services that hosts have registered\n"
+		"  subscriptions     who is told of which notices\n"
+		"  sa                requests to subnet administration by attribute and result\n"
 		"  config            the configuration in force\n"
 		"  sweep             look for changes now\n"
 		"  resync            discard what is known, read the whole subnet and correct it\n"

@@ -36,6 +36,8 @@ void run_vm_log(struct run_log *l, const struct sm *sm, const struct sm_vm_reque
 		const struct sm_vm_result *r);
 /* control_subnet.c */
 ctl_run ctl_topology, ctl_switches, ctl_ports, ctl_route;
+void ctl_hop_row(struct json *j, const struct ctl_ask *a, const struct fab *f,
+		 const struct view_hop *h, unsigned sl);
 int ctl_subnet(const struct ctl_ask *a, const struct fab **f, struct err *e);
 /* What a text in parts was made of: parts with the same one go together. */
 void ctl_version(const struct ctl_ask *a, struct json *j);
@@ -48,6 +50,8 @@ uint16_t ctl_lid_named(const struct fab *f, port_id p, const char *text);
 void ctl_state_members(struct json *j, const struct iba_port_info *pi);
 void ctl_port_row(struct json *j, const struct ctl_ask *a, const struct fab *f, port_id p,
 		  void (*more)(struct json *j, const struct iba_port_info *pi));
+/* control_sa.c */
+ctl_run ctl_sa, ctl_paths, ctl_groups, ctl_services, ctl_subscriptions;
 /* control_node.c */
 ctl_run ctl_node, ctl_tables, ctl_tree;
 ctl_run ctl_counters; /* -EINPROGRESS, the line is answered later */

@@ -245,8 +245,8 @@ static void vl_member(struct json *j, const struct ctl_ask *a, uint64_t guid,
 		json_u64(j, "vl", (uint64_t)vl);
 }
 
-static void hop_row(struct json *j, const struct ctl_ask *a, const struct fab *f,
-		    const struct view_hop *h, unsigned sl)
+void ctl_hop_row(struct json *j, const struct ctl_ask *a, const struct fab *f,
+		 const struct view_hop *h, unsigned sl)
 {
 	port_id p = fab_port_id(f, h->node,
 				h->in != IBA_PORT_NONE	  ? h->in
@@ -304,7 +304,7 @@ int ctl_route(const struct ctl_ask *a, struct json *j, struct err *e)
 		json_str(j, "why", e->text);
 	json_open(j, "hops", '[');
 	for (size_t i = 0; i < hops.n; i++)
-		hop_row(j, a, f, &hops.at[i], sl);
+		ctl_hop_row(j, a, f, &hops.at[i], sl);
 	json_close(j);
 	vec_free(&hops);
 	return 0;

@@ -16,6 +16,7 @@ void run_daemon_view(const struct run_daemon *d, struct run_view *v)
 	*v = (struct run_view){
 		.cfg = &d->cfg,
 		.sm = s->sm,
+		.sa = s->sa,
 		.port = s->port,
 		.connected = s->tp != NULL,
 		.started_unix_ms = d->began_unix_ms,

@@ -12,6 +12,7 @@
 #define WEFT_RUN_H
 
 #include "base/json.h"
+#include "sa/sa.h"
 #include "settings/settings.h"
 #include "transport/transport.h"
 
@@ -62,6 +63,7 @@ struct run_vm_totals {
 struct run_view {
 	const struct settings *cfg;
 	const struct sm *sm; /* NULL while there is no connection */
+	struct sa *sa;	     /* for sa_look() and sa_status() */
 	struct tp_info port;
 	bool connected;
 	int64_t started_unix_ms;

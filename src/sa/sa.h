@@ -20,6 +20,8 @@
 
 struct sa;
 
+#define SA_DEFAULT_PREFIX 0xfe80000000000000ull
+
 struct sa_config {
 	uint64_t
 		sm_key; /* requests with it are trusted; those with another one but 0 are dropped */
@@ -123,6 +125,20 @@ void sa_wake(struct sa *sa, time_ps now);
 time_ps sa_due(const struct sa *sa);			      /* TIME_NEVER: nothing is */
 bool sa_next(struct sa *sa, struct sa_mad *out, time_ps now); /* false: there is nothing to send */
 void sa_time_back(struct sa *sa, time_ps by);		      /* as sm_time_back() */
+
+/*
+ * The records that a trusted request for a table of this attribute would get, for the program itself; nothing is counted
+ * or sent. query: the record of the query, NULL: nothing is named. 0 or a status; the caller frees out->bytes.
+ */
+struct sa_records {
+	uint8_t *bytes;
+	size_t size;
+	uint32_t n;
+};
+uint16_t sa_look(struct sa *sa, const struct sm *sm, uint16_t attr_id, uint64_t mask,
+		 const uint8_t *query, struct sa_records *out, time_ps now);
+
+uint32_t sa_rate_value(unsigned rate); /* PathRecord.Rate in units of 100 Mb/s; 0: no such rate */
 
 void sa_status(const struct sa *sa, struct sa_status *st);
 bool sa_count_at(const struct sa *sa, size_t n, struct sa_count *c); /* false: there are no more */

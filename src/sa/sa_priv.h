@@ -45,7 +45,6 @@ port_id sa_linked_port(const struct sa_view *v, node_id n, unsigned k); /* see v
 
 /* ---- rates: rates.c ---- */
 
-uint32_t sa_rate_value(unsigned rate);	 /* in units of 100 Mb/s; 0: no such rate */
 unsigned sa_rate_number(uint32_t value); /* 0: none has this value */
 unsigned sa_rate_of(const struct iba_port_info *pi);
 int sa_rate_compare(unsigned a, unsigned b); /* < 0: a is slower */

@@ -217,6 +217,36 @@ static void request(struct sa *sa, const struct sa_mad *in, const uint8_t *mad, 
 	dispatch(sa, &q, in->sl);
 }
 
+uint16_t sa_look(struct sa *sa, const struct sm *sm, uint16_t attr_id, uint64_t mask,
+		 const uint8_t *query, struct sa_records *out, time_ps now)
+{
+	const struct sa_attribute *t = attribute_of(attr_id);
+	uint8_t mad[IBA_MAD_SIZE] = {0};
+	struct sa_request q = {.mad = mad,
+			       .len = sizeof(mad),
+			       .query = mad + IBA_SA_DATA_OFF,
+			       .layout = iba_sa_layout(attr_id),
+			       .hdr = {.mask = mask},
+			       .method = SA_TABLE,
+			       .trusted = true,
+			       .now = now};
+	struct sa_answer a = {.size = record_size(&q)};
+
+	*out = (struct sa_records){0};
+	sa_manager(sa, sm, now);
+	if (!t || !(t->methods & SA_TABLE) || !q.layout || !sa->view.fab)
+		return IBA_STATUS_BUSY;
+	if (query)
+		memcpy(mad + IBA_SA_DATA_OFF, query, q.layout->wire_size);
+	q.lid = sa->own_lid;
+	q.from = sa_port_by_lid(&sa->view, q.lid);
+	sa->view.sm = sm;
+	t->answer(sa, &q, &a);
+	sa->view.sm = NULL;
+	*out = (struct sa_records){.bytes = a.bytes, .size = a.size, .n = a.status ? 0 : a.n};
+	return a.status;
+}
+
 /* A request in segments that is complete; its end may be shorter than a MAD. */
 static void long_request(struct sa *sa, const struct sa_mad *in, uint8_t *whole, size_t len,
 			 time_ps now)
