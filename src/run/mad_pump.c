@@ -195,9 +195,12 @@ static void administration_send(struct run_pump *p, time_ps now)
 	while (sa_changed(p->sa, &it))
 		if (p->call.registered)
 			p->call.registered(p->call.ctx, &it);
+	sm_status(p->sm, &st);
+	if (st.state ==
+	    IBA_SM_STANDBY) /* what hosts register with the master meanwhile is known in part at best */
+		sm_reregister(p->sm, true);
 	if (p->n >= p->size / 2 || !sa_next(p->sa, &out, now))
 		return;
-	sm_status(p->sm, &st);
 	do {
 		struct tp_mad m = {.slid = st.lid, .dlid = out.lid, .sl = out.sl, .qp = 1};
 

@@ -236,7 +236,9 @@ static int write_all(struct run_registrations *r)
 		: sqlite3_prepare_v2(r->db, "DELETE FROM registrations WHERE kind = ? AND key = ?",
 				     -1, &drop, NULL);
 	for (size_t i = 0; !rc && i < r->writing.n; i++)
-		rc = write_item(put, drop, &r->writing.at[i]);
+		rc = r->writing.at[i].kind == SA_NKINDS
+			     ? sqlite3_exec(r->db, "DELETE FROM registrations", NULL, NULL, NULL)
+			     : write_item(put, drop, &r->writing.at[i]);
 	rc = rc ? fail(r, "write", &r->e) : 0;
 	sqlite3_finalize(put);
 	sqlite3_finalize(drop);

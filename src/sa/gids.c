@@ -40,3 +40,13 @@ port_id sa_gid_port(const struct sa *sa, const uint8_t gid[16])
 
 	return e ? e->port : FAB_NONE;
 }
+
+uint16_t sa_gid_lid(const struct sa *sa, const uint8_t gid[16])
+{
+	struct sa_end shared;
+	const struct sa_end *e = sa->view.fab && sa_gid_is_local(sa, gid)
+					 ? sa_end_by_guid(&sa->view, sa_gid_guid(gid), &shared)
+					 : NULL;
+
+	return e ? e->lid : 0;
+}

@@ -249,6 +249,17 @@ void sa_groups_free(struct sa *sa)
 	vec_free(&sa->groups.list);
 }
 
+void sa_groups_tell_all(struct sa *sa)
+{
+	for (size_t i = 0; i < sa->groups.list.n; i++) {
+		const struct sa_group *g = &sa->groups.list.at[i];
+
+		save_group(sa, g);
+		for (size_t k = 0; k < g->members.n; k++)
+			save_member(sa, g, &g->members.at[k]);
+	}
+}
+
 /* ---- restored ---- */
 
 bool sa_group_seed(struct sa *sa, const struct sa_item *it)

@@ -96,6 +96,25 @@ void sa_registry_ports_changed(struct sa *sa)
 	sa->ports = now;
 }
 
+void sa_registry_forget(struct sa *sa)
+{
+	sa_groups_free(sa);
+	memset(sa->groups.uses, 0, sizeof(sa->groups.uses));
+	sa->groups.members = 0;
+	sa->groups.number++;
+	sa->services.n = sa->subscriptions.n = sa->reports.n = 0;
+	sa->services_due = sa->reports_due = TIME_NEVER;
+}
+
+void sa_registry_tell_all(struct sa *sa)
+{
+	sa->changes.n = sa->changes_taken = 0;
+	vec_push(&sa->changes, (struct sa_item){.kind = SA_NKINDS, .gone = true});
+	sa_groups_tell_all(sa);
+	sa_services_tell_all(sa);
+	sa_subscriptions_tell_all(sa);
+}
+
 void sa_registry_free(struct sa *sa)
 {
 	sa_groups_free(sa);

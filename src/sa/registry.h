@@ -50,6 +50,7 @@ uint16_t sa_member_join(struct sa *sa, struct sa_group *g, const uint8_t gid[16]
 bool sa_member_leave(struct sa *sa, struct sa_group *g, struct sa_member *m, unsigned join);
 void sa_groups_port_gone(struct sa *sa, uint64_t guid);
 void sa_groups_free(struct sa *sa);
+void sa_groups_tell_all(struct sa *sa);
 
 /* ---- services.c, subscriptions.c, reports.c ---- */
 
@@ -60,13 +61,16 @@ struct sa_service {
 
 struct sa_subscription {
 	uint8_t gid[16]; /* of the subscriber's port */
-	uint16_t lid, number;
+	uint16_t lid;	 /* when it subscribed; 0: not known */
+	uint16_t number;
 	uint8_t sl;
 	struct iba_sa_inform f;
 };
 
 struct sa_report {
-	uint16_t lid, number; /* of the subscription */
+	uint64_t guid;	 /* of the subscriber, and */
+	uint16_t number; /* which of its subscriptions */
+	uint16_t lid;
 	uint8_t sl, tries;
 	uint64_t tid;
 	time_ps due;
@@ -77,13 +81,15 @@ struct sa_report {
 void sa_services_due(struct sa *sa, time_ps now);
 time_ps sa_services_next(const struct sa *sa);
 void sa_services_free(struct sa *sa);
+void sa_services_tell_all(struct sa *sa);
 void sa_subscriptions_port_gone(struct sa *sa, uint64_t guid);
 void sa_subscriptions_free(struct sa *sa);
+void sa_subscriptions_tell_all(struct sa *sa);
 /* Tells those who want to know. issuer: GID; NULL: the manager's own notice. */
 void sa_notice(struct sa *sa, struct iba_notice *n, const uint8_t issuer[16]);
 void sa_notice_gid(struct sa *sa, unsigned trap, const uint8_t gid[16]); /* 64 to 67 */
 void sa_report_answered(struct sa *sa, const struct sa_mad *in);
-void sa_reports_drop(struct sa *sa, uint16_t lid, uint16_t number);
+void sa_reports_drop(struct sa *sa, uint64_t guid, uint16_t number);
 void sa_reports_due(struct sa *sa, time_ps now);
 time_ps sa_reports_next(const struct sa *sa);
 
@@ -96,11 +102,22 @@ void sa_item_drop(struct sa *sa, enum sa_kind kind, const void *key, size_t key_
 bool sa_gid_is_local(const struct sa *sa, const uint8_t gid[16]); /* of this subnet */
 uint64_t sa_gid_guid(const uint8_t gid[16]);
 void sa_gid_make(const struct sa *sa, uint64_t guid, uint8_t gid[16]);
+uint16_t sa_gid_lid(const struct sa *sa, const uint8_t gid[16]);	/* 0: it has none now */
 bool sa_gid_of_lid(const struct sa *sa, uint16_t lid, uint8_t gid[16]); /* false: no port has it */
 /* The port of a GID: a port, or that of the HCA of a virtual function; FAB_NONE. */
 port_id sa_gid_port(const struct sa *sa, const uint8_t gid[16]);
 void sa_registry_ports_changed(struct sa *sa); /* after another snapshot */
 void sa_registry_free(struct sa *sa);
+void sa_registry_forget(struct sa *sa); /* all of it, without a word to the caller */
+/* This manager is master now, and its items are others than before: the caller gets all of them. */
+void sa_registry_tell_all(struct sa *sa);
+
+/* ---- copy.c ---- */
+
+void sa_copy_work(struct sa *sa, const struct sm *sm, time_ps now);
+void sa_copy_take(struct sa *sa, const struct sa_mad *in, time_ps now);
+time_ps sa_copy_due(const struct sa *sa);
+void sa_copy_free(struct sa *sa);
 
 /* Services: the restored form of a record. */
 bool sa_service_seed(struct sa *sa, const struct sa_item *it, time_ps now);

@@ -51,7 +51,8 @@ void sa_notice(struct sa *sa, struct iba_notice *n, const uint8_t issuer[16])
 {
 	for (size_t i = 0; i < sa->subscriptions.n; i++) {
 		const struct sa_subscription *s = &sa->subscriptions.at[i];
-		struct sa_report r = {.lid = s->lid, .number = s->number, .sl = s->sl, .n = *n};
+		struct sa_report r = {
+			.guid = sa_gid_guid(s->gid), .number = s->number, .sl = s->sl, .n = *n};
 
 		if (!wants(s, n, issuer))
 			continue;
@@ -59,6 +60,9 @@ void sa_notice(struct sa *sa, struct iba_notice *n, const uint8_t issuer[16])
 			sa->counts.reports_dropped++;
 			continue;
 		}
+		r.lid = sa_gid_lid(sa, s->gid);
+		if (!r.lid)
+			continue; /* it is not in the subnet any more, or not yet */
 		r.tid = ++sa->report_tid;
 		memcpy(r.issuer, issuer, 16);
 		send(sa, &r, sa->now);
@@ -96,10 +100,10 @@ void sa_report_answered(struct sa *sa, const struct sa_mad *in)
 		}
 }
 
-void sa_reports_drop(struct sa *sa, uint16_t lid, uint16_t number)
+void sa_reports_drop(struct sa *sa, uint64_t guid, uint16_t number)
 {
 	for (size_t i = sa->reports.n; i-- > 0;)
-		if (sa->reports.at[i].lid == lid && sa->reports.at[i].number == number)
+		if (sa->reports.at[i].guid == guid && sa->reports.at[i].number == number)
 			end(sa, i);
 }
 

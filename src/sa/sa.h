@@ -66,6 +66,7 @@ struct sa_status {
 		[9]; /* refusals: 0 MADHeader.Status of all classes, 1 to 8 as enum iba_sa_status >> 8 */
 	uint64_t segments_sent, transfers_failed;
 	uint64_t reports, reports_unanswered, reports_dropped;
+	uint64_t copies; /* a standby: of what the master has registered */
 	uint32_t groups, members, services, subscriptions, reports_waiting;
 	uint32_t transfers, waiting;
 	size_t transfer_bytes;
@@ -93,7 +94,8 @@ struct sa_item {
 	uint8_t key[SA_KEY], value[SA_VALUE];
 };
 
-/* The next item that is new, other or gone since the last call; false: there are no more. Drain it after each call. */
+/* The next item that is new, other or gone since the last call; false: there are no more. Drain it after each call. An item
+ * of kind SA_NKINDS that is gone: all of before are. */
 bool sa_changed(struct sa *sa, struct sa_item *it);
 /* An item of an earlier time; groups before their members. False: it makes no sense, or there is no room. */
 bool sa_seed(struct sa *sa, const struct sa_item *it, time_ps now);

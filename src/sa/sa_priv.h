@@ -163,6 +163,18 @@ struct sa_guids {
 	size_t n, cap;
 };
 
+/* A standby's copy of the master's registrations: copy.c */
+struct sa_copy {
+	bool on, asking, whole; /* whole: there is one */
+	unsigned step, tries;	/* which table is asked for */
+	uint16_t own_lid, master_lid;
+	uint8_t sl;
+	uint64_t tid, copies;
+	time_ps due;
+	struct iba_rmpp_in in;
+	struct sa_records table[3];
+};
+
 /* ---- all of it ---- */
 
 struct sa {
@@ -186,6 +198,7 @@ struct sa {
 	time_ps now;
 	uint16_t own_lid;
 	uint8_t own_gid[16]; /* of the manager's port */
+	struct sa_copy copy;
 	struct sa_status counts;
 	struct sa_count *by_attribute; /* as sa_attributes[] */
 };

@@ -31,6 +31,7 @@ void sa_free(struct sa *sa)
 	if (!sa)
 		return;
 	sa_transfers_free(sa);
+	sa_copy_free(sa);
 	sa_registry_free(sa);
 	sa_view_free(&sa->view);
 	free(sa->waiting);
@@ -293,6 +294,10 @@ void sa_take(struct sa *sa, const struct sm *sm, const struct sa_mad *in, time_p
 		return;
 	}
 	sa_manager(sa, sm, now);
+	if (!sa->serving && sa->copy.asking && iba_smp_method(in->mad) & RESPONSE) {
+		sa_copy_take(sa, in, now);
+		return;
+	}
 	if (!sa->serving) {
 		sa->counts.silent++;
 		return;
@@ -313,10 +318,16 @@ static void own_place(struct sa *sa, const struct sm_status *st)
 void sa_manager(struct sa *sa, const struct sm *sm, time_ps now)
 {
 	struct sm_status st;
+	bool was = sa->serving;
 
 	sm_status(sm, &st);
 	sa->now = now;
 	sa->serving = st.state == IBA_SM_MASTER;
+	sa_copy_work(sa, sm, now);
+	if (sa->serving && !was && sa->copy.whole) {
+		sa_registry_tell_all(sa);
+		sa->copy.whole = false;
+	}
 	if (st.snapshot == sa->view.number && sm_fabric(sm) == sa->view.fab)
 		return;
 	sa_view_update(&sa->view, sm);
@@ -337,7 +348,8 @@ void sa_wake(struct sa *sa, time_ps now)
 
 time_ps sa_due(const struct sa *sa)
 {
-	return MIN(sa->transfers.due, MIN(sa_services_next(sa), sa_reports_next(sa)));
+	return MIN(MIN(sa->transfers.due, sa_copy_due(sa)),
+		   MIN(sa_services_next(sa), sa_reports_next(sa)));
 }
 
 static void back(time_ps *t, time_ps by)
@@ -352,6 +364,7 @@ void sa_time_back(struct sa *sa, time_ps by)
 	back(&sa->transfers.due, by);
 	back(&sa->services_due, by);
 	back(&sa->reports_due, by);
+	back(&sa->copy.due, by);
 	for (size_t i = 0; i < sa->transfers.list.n; i++)
 		back(&sa->transfers.list.at[i].due, by);
 	for (size_t i = 0; i < sa->services.n; i++)
@@ -369,6 +382,7 @@ void sa_status(const struct sa *sa, struct sa_status *st)
 	st->segments_sent = sa->transfers.segments;
 	st->transfers_failed = sa->transfers.failed;
 	st->waiting = sa->nwaiting;
+	st->copies = sa->copy.copies;
 	st->groups = (uint32_t)sa->groups.list.n;
 	st->members = sa->groups.members;
 	st->services = (uint32_t)sa->services.n;

@@ -199,6 +199,13 @@ bool sa_service_seed(struct sa *sa, const struct sa_item *it, time_ps now)
 	       !memcmp(it->key, it->value, ID_BYTES) && store(sa, it->value, now);
 }
 
+void sa_services_tell_all(struct sa *sa)
+{
+	for (size_t i = 0; i < sa->services.n; i++)
+		sa_item_put(sa, SA_ITEM_SERVICE, sa->services.at[i].record, ID_BYTES,
+			    sa->services.at[i].record, RECORD);
+}
+
 void sa_services_free(struct sa *sa)
 {
 	vec_free(&sa->services);

@@ -8,19 +8,19 @@
 
 enum { INFORM = 36, ANY_LID = 0xffff, RECORD_INFORM_OFF = 24 };
 
-static bool same_subscription(const struct sa_subscription *s, uint16_t lid,
+static bool same_subscription(const struct sa_subscription *s, const uint8_t gid[16],
 			      const struct iba_sa_inform *f)
 {
-	return s->lid == lid && s->f.is_generic == f->is_generic && s->f.type == f->type &&
-	       s->f.trap_number == f->trap_number && s->f.qpn == f->qpn &&
+	return !memcmp(s->gid, gid, 16) && s->f.is_generic == f->is_generic &&
+	       s->f.type == f->type && s->f.trap_number == f->trap_number && s->f.qpn == f->qpn &&
 	       s->f.producer_type == f->producer_type && s->f.lid_first == f->lid_first &&
 	       s->f.lid_last == f->lid_last && !memcmp(s->f.gid, f->gid, 16);
 }
 
-static size_t find(const struct sa *sa, uint16_t lid, const struct iba_sa_inform *f)
+static size_t find(const struct sa *sa, const uint8_t gid[16], const struct iba_sa_inform *f)
 {
 	for (size_t i = 0; i < sa->subscriptions.n; i++)
-		if (same_subscription(&sa->subscriptions.at[i], lid, f))
+		if (same_subscription(&sa->subscriptions.at[i], gid, f))
 			return i;
 	return SIZE_MAX;
 }
@@ -48,31 +48,31 @@ static void save(struct sa *sa, const struct sa_subscription *s)
 	sa_item_put(sa, SA_ITEM_SUBSCRIPTION, key, 16 + INFORM, value, sizeof(value));
 }
 
-static uint16_t free_number(const struct sa *sa, uint16_t lid)
+static uint16_t free_number(const struct sa *sa, const uint8_t gid[16])
 {
 	uint16_t n = 1;
 
 	for (size_t i = 0; i < sa->subscriptions.n; i++)
-		if (sa->subscriptions.at[i].lid == lid)
+		if (!memcmp(sa->subscriptions.at[i].gid, gid, 16))
 			n = (uint16_t)MAX(n, sa->subscriptions.at[i].number + 1);
 	return n;
 }
 
-static unsigned count_of(const struct sa *sa, uint16_t lid)
+static unsigned count_of(const struct sa *sa, const uint8_t gid[16])
 {
 	unsigned n = 0;
 
 	for (size_t i = 0; i < sa->subscriptions.n; i++)
-		n += sa->subscriptions.at[i].lid == lid;
+		n += !memcmp(sa->subscriptions.at[i].gid, gid, 16);
 	return n;
 }
 
 static uint16_t subscribe(struct sa *sa, struct sa_subscription *s)
 {
 	if (sa->subscriptions.n >= SA_SUBSCRIPTIONS ||
-	    count_of(sa, s->lid) >= SA_SUBSCRIPTIONS_OF_ONE)
+	    count_of(sa, s->gid) >= SA_SUBSCRIPTIONS_OF_ONE)
 		return IBA_SA_NO_RESOURCES;
-	s->number = free_number(sa, s->lid);
+	s->number = free_number(sa, s->gid);
 	vec_push(&sa->subscriptions, *s);
 	save(sa, s);
 	return 0;
@@ -83,7 +83,8 @@ static void drop(struct sa *sa, size_t i)
 	uint8_t key[16 + 40];
 
 	item_key(&sa->subscriptions.at[i], key);
-	sa_reports_drop(sa, sa->subscriptions.at[i].lid, sa->subscriptions.at[i].number);
+	sa_reports_drop(sa, sa_gid_guid(sa->subscriptions.at[i].gid),
+			sa->subscriptions.at[i].number);
 	sa_item_drop(sa, SA_ITEM_SUBSCRIPTION, key, 16 + INFORM);
 	memmove(&sa->subscriptions.at[i], &sa->subscriptions.at[i + 1],
 		(sa->subscriptions.n - i - 1) * sizeof(sa->subscriptions.at[0]));
@@ -94,10 +95,12 @@ void sa_inform(struct sa *sa, const struct sa_request *q, struct sa_answer *a)
 {
 	struct sa_subscription s = {.lid = q->lid};
 	size_t at;
+	bool known;
 
 	iba_sa_inform_get(&s.f, q->query, IBA_SA_DATA_SIZE);
-	at = find(sa, q->lid, &s.f);
-	if (!sa_gid_of_lid(sa, q->lid, s.gid))
+	known = sa_gid_of_lid(sa, q->lid, s.gid);
+	at = find(sa, s.gid, &s.f);
+	if (!known)
 		a->status = IBA_SA_INVALID;
 	else if (s.f.subscribe > 1 || s.f.is_generic > 1)
 		a->status = IBA_SA_INVALID;
@@ -149,8 +152,14 @@ bool sa_subscription_seed(struct sa *sa, const struct sa_item *it)
 		return false;
 	s.lid = iba_be16(it->value);
 	memcpy(s.gid, it->key, 16);
-	return s.lid && s.lid <= IBA_LID_MAX_UNICAST && s.f.subscribe == 1 &&
-	       find(sa, s.lid, &s.f) == SIZE_MAX && !subscribe(sa, &s);
+	return s.lid <= IBA_LID_MAX_UNICAST && s.f.subscribe == 1 &&
+	       find(sa, s.gid, &s.f) == SIZE_MAX && !subscribe(sa, &s);
+}
+
+void sa_subscriptions_tell_all(struct sa *sa)
+{
+	for (size_t i = 0; i < sa->subscriptions.n; i++)
+		save(sa, &sa->subscriptions.at[i]);
 }
 
 void sa_subscriptions_free(struct sa *sa)

@@ -748,6 +748,8 @@ struct sm_manager {
 /* The n-th, this one first; false: there are no more. */
 bool sm_manager_get(const struct sm *sm, size_t n, struct sm_manager *m);
 uint64_t sm_master_guid(const struct sm *sm); /* port GUID of the master; 0: not known */
+/* Of a standby that mirrors the master: how GMPs reach that one. False: it is none, or does not know yet. */
+bool sm_standby_place(const struct sm *sm, uint16_t *own_lid, uint16_t *master_lid, uint8_t *sl);
 /* Whether SM_EV_HANDOVER would begin a hand-over: 0, or -EINVAL with e filled. */
 int sm_handover_check(const struct sm *sm, uint64_t guid, struct err *e);
 /* The copy that a standby keeps of what the master knows. */

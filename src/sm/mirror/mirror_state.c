@@ -156,3 +156,15 @@ void sm_mirror_status(const struct sm *sm, struct sm_mirror_status *st)
 	for (unsigned i = 0; m->master.valid && i < SM_MIRRORS; i++)
 		st->mirrors += m->master.seen[i].root == m->master.of.root;
 }
+
+bool sm_standby_place(const struct sm *sm, uint16_t *own_lid, uint16_t *master_lid, uint8_t *sl)
+{
+	const struct sm_mirror_standby *s = &sm->mirror.standby;
+
+	if (!sm_mirror_is_on(sm) || !sm_mirror_is_standby(sm) || !s->own_lid || !s->master_lid)
+		return false;
+	*own_lid = s->own_lid;
+	*master_lid = s->master_lid;
+	*sl = s->sl;
+	return true;
+}
