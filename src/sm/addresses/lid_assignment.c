@@ -199,7 +199,9 @@ void sm_lid_assign_deferred(struct sm *sm)
 		return;
 	sm_all_devices_met(sm);
 	sm_election_event(sm, SM_EVENT_COMPLETE, (struct sm_met){0});
-	sm_clear_deferred(sm);
+	/* A manager that ends before it repeats the discovery would hide from the next one what this one did not meet. */
+	if (!is_too_early(sm))
+		sm_clear_deferred(sm);
 	if ((!sm_is_taking_over(&sm->disc) && !sm->cfg.contest) || is_too_early(sm))
 		return; /* no port had to wait, or the discovery is repeated */
 	judge_changed_lids(sm);

@@ -73,13 +73,14 @@ struct sm_discovering {
 	VEC(struct sm_work) work; /* questions to ask, from work_head on */
 	size_t work_head;
 	/* see postponed.c */
-	VEC(uint32_t) slow;	     /* nodes whose questions wait until all others were asked */
-	VEC(struct sm_work) late;    /* these questions */
-	VEC(struct sm_work) again;   /* and those that had no response */
-	bool progress;		     /* a device has answered since these were last asked */
-	unsigned passes;	     /* how often they were */
-	bool stuck;		     /* none had, or often enough: nothing is postponed any more */
-	enum sm_discovery_kind kind; /* of the running discovery, or the last */
+	VEC(uint32_t) slow;	   /* nodes whose questions wait until all others were asked */
+	VEC(struct sm_work) late;  /* these questions */
+	VEC(struct sm_work) again; /* and those that had no response */
+	VEC(struct sm_work)
+	resumed;	     /* what of these is asked now, where there is no other question, */
+	size_t resumed_head; /* from here on */
+	unsigned passes;     /* how often that began */
+	enum sm_discovery_kind kind;	/* of the running discovery, or the last */
 	enum sm_discovery_kind allowed; /* SM_DISCOVERY_FULL: what is known cannot be built upon */
 	bool look_again; /* another manager may have hidden a change: until a full discovery begins */
 	bool looks_again; /* this one is that */
@@ -193,6 +194,8 @@ bool sm_work_postpone(struct sm *sm, const struct sm_txn *t); /* true: it is ask
 bool sm_work_waits(struct sm *sm, struct sm_work w); /* true: its device is slow, and it is kept */
 void sm_work_answered(struct sm *sm, uint32_t node); /* by that device, or by one behind it */
 void sm_work_resume(struct sm *sm); /* what was postponed, if all else was answered */
+bool sm_resumed_left(const struct sm *sm);
+struct sm_work sm_resumed_take(struct sm *sm);
 
 /* takeover.c */
 void sm_takeover_begin(struct sm *sm);		       /* a full discovery begins */

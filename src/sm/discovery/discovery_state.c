@@ -18,6 +18,7 @@ void sm_discovery_free(struct sm *sm)
 	vec_free(&sm->disc.slow);
 	vec_free(&sm->disc.late);
 	vec_free(&sm->disc.again);
+	vec_free(&sm->disc.resumed);
 	vec_free(&sm->disc.silent);
 	vec_free(&sm->disc.excluded);
 	vec_free(&sm->disc.far_ports);

@@ -7,13 +7,13 @@
  */
 #include "sm/manager.h"
 
-/* How often what waits is asked again: switches that send traps answer without end, which is no progress. */
+/* How often what waits is asked with two tries; then each question is repeated as often as usual, and given up. */
 enum { PASSES = 4 };
 
 void sm_postponed_clear(struct sm *sm)
 {
 	sm->disc.slow.n = sm->disc.late.n = sm->disc.again.n = 0;
-	sm->disc.stuck = sm->disc.progress = false;
+	sm->disc.resumed.n = sm->disc.resumed_head = 0;
 	sm->disc.passes = 0;
 }
 
@@ -26,27 +26,34 @@ static bool is_slow(const struct sm *sm, const struct sm_target *t)
 	return false;
 }
 
+/* A switch that answers may have one dead device behind it; with two, the switch is the more likely one. */
+static bool looks_slow(const struct sm *sm, const struct sm_target *t)
+{
+	if (t->kind != SM_TARGET_BEHIND)
+		return true;
+	for (size_t i = 0; i < sm->disc.again.n; i++)
+		if (sm->disc.again.at[i].target.kind == SM_TARGET_BEHIND &&
+		    sm->disc.again.at[i].target.node == t->node)
+			return true;
+	return false;
+}
+
 /*
- * As long as any device answers, and a few times: then all are repeated as often as usual. Sets stay in the order in which
- * they were decided. Without cfg.contest no other manager waits, and the order of questions is what is measured.
+ * Sets stay in the order in which they were decided. Without cfg.contest no other manager waits, and the order of questions is
+ * what is measured.
  */
 bool sm_work_postpone(struct sm *sm, const struct sm_txn *t)
 {
-	if (!sm->cfg.contest || sm->disc.stuck || !sm_work_left(sm) || t->method != IBA_GET ||
+	if (!sm->cfg.contest || sm->disc.passes >= PASSES ||
+	    !(sm_work_left(sm) || sm->disc.late.n) || t->method != IBA_GET ||
 	    t->tries < 2 * sm_key_count(sm) || t->target.kind == SM_TARGET_NONE ||
 	    t->target.node == NONE || t->target.node == 0)
 		return false;
-	if (!is_slow(sm, &t->target))
+	if (looks_slow(sm, &t->target) && !is_slow(sm, &t->target))
 		vec_push(&sm->disc.slow, t->target.node);
 	vec_push(&sm->disc.again, (struct sm_work){t->question, t->target});
 	sm_discovery_disturbed(sm);
 	return true;
-}
-
-static void back(struct sm *sm, const struct sm_work *at, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		vec_push(&sm->disc.work, at[i]);
 }
 
 bool sm_work_waits(struct sm *sm, struct sm_work w)
@@ -57,28 +64,43 @@ bool sm_work_waits(struct sm *sm, struct sm_work w)
 	return true;
 }
 
-/* If it was slow, its questions go on behind those that wait for their turn. */
 void sm_work_answered(struct sm *sm, uint32_t node)
 {
-	sm->disc.progress = true;
 	for (size_t i = 0; i < sm->disc.slow.n; i++)
 		if (sm->disc.slow.at[i] == node) {
 			sm->disc.slow.at[i] = sm->disc.slow.at[--sm->disc.slow.n];
-			back(sm, sm->disc.late.at, sm->disc.late.n);
-			sm->disc.late.n = 0;
 			return;
 		}
 }
 
-/* All others were asked and have answered. First what was never asked, then what had no response. */
+/* ---- asked again ---- */
+
+static void resume(struct sm *sm, const struct sm_work *at, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		vec_push(&sm->disc.resumed, at[i]);
+}
+
+/* All others were asked and have answered. First what was never asked. */
 void sm_work_resume(struct sm *sm)
 {
-	if (sm_work_left(sm) || sm->txn.outstanding || !(sm->disc.late.n + sm->disc.again.n))
+	struct sm_discovering *d = &sm->disc;
+
+	if (sm_work_left(sm) || sm->txn.outstanding || !(d->late.n + d->again.n))
 		return;
-	sm->disc.stuck |= !sm->disc.progress || ++sm->disc.passes == PASSES;
-	sm->disc.progress = false;
-	sm->disc.slow.n = 0;
-	back(sm, sm->disc.late.at, sm->disc.late.n);
-	back(sm, sm->disc.again.at, sm->disc.again.n);
-	sm->disc.late.n = sm->disc.again.n = 0;
+	d->passes++;
+	d->resumed.n = d->resumed_head = d->slow.n = 0;
+	resume(sm, d->late.at, d->late.n);
+	resume(sm, d->again.at, d->again.n);
+	d->late.n = d->again.n = 0;
+}
+
+bool sm_resumed_left(const struct sm *sm)
+{
+	return sm->disc.resumed_head < sm->disc.resumed.n;
+}
+
+struct sm_work sm_resumed_take(struct sm *sm)
+{
+	return sm->disc.resumed.at[sm->disc.resumed_head++];
 }

@@ -69,12 +69,13 @@ void sm_poll(struct sm *sm, uint32_t node)
 
 bool sm_work_left(const struct sm *sm)
 {
-	return sm->disc.work_head < sm->disc.work.n;
+	return sm->disc.work_head < sm->disc.work.n || sm_resumed_left(sm);
 }
 
 struct sm_work sm_work_take(struct sm *sm)
 {
-	return sm->disc.work.at[sm->disc.work_head++];
+	return sm->disc.work_head < sm->disc.work.n ? sm->disc.work.at[sm->disc.work_head++]
+						    : sm_resumed_take(sm);
 }
 
 void sm_work_clear(struct sm *sm)
