@@ -33,7 +33,9 @@ enum { LAST_BYTES = 200 };
 struct what_if {
 	int fd; /* 0: free */
 	struct strbuf got;
-	char *id; /* JSON */
+	char *id;  /* JSON */
+	char *job; /* NULL: it has no name and cannot be cancelled */
+	bool answered;
 };
 
 struct engine {
@@ -174,7 +176,8 @@ static struct what_if *what_if_free(struct engine *e)
 	return NULL;
 }
 
-static void what_if_start(struct engine *e, const struct strbuf *command, const char *id)
+static void what_if_start(struct engine *e, const struct strbuf *command, const char *id,
+			  const char *job)
 {
 	struct what_if *q = what_if_free(e);
 	int ends[2];
@@ -195,9 +198,37 @@ static void what_if_start(struct engine *e, const struct strbuf *command, const 
 	}
 	q->fd = ends[0];
 	q->id = mem_strdup(id);
+	q->job = job ? mem_strdup(job) : NULL;
 }
 
-/* Reads what is there; at the end the answer goes to the page. */
+/* Its process ends with the socket. */
+static void what_if_end(struct what_if *q)
+{
+	close(q->fd);
+	strbuf_free(&q->got);
+	free(q->id);
+	free(q->job);
+	*q = (struct what_if){0};
+}
+
+static void what_if_pass_on(struct engine *e, struct what_if *q)
+{
+	size_t at = 0, len;
+
+	while (q->got.len - at >= FRAME_HEAD &&
+	       (len = frame_u32((uint8_t *)q->got.s + at)) >= FRAME_HEAD &&
+	       q->got.len - at >= len) {
+		const char *text = q->got.s + at + FRAME_HEAD;
+
+		q->answered |= len - FRAME_HEAD > 5 && !memcmp(text, "{\"re\"", 5);
+		child_send(e->fd, q->got.s + at, len, -1);
+		at += len;
+	}
+	q->got.len -= at;
+	memmove(q->got.s, q->got.s + at, q->got.len);
+}
+
+/* Progress and the answer go to the page as they come. */
 static void what_if_read(struct engine *e, struct what_if *q)
 {
 	char part[65536];
@@ -205,16 +236,37 @@ static void what_if_read(struct engine *e, struct what_if *q)
 
 	if (n > 0) {
 		strbuf_addn(&q->got, part, (size_t)n);
+		what_if_pass_on(e, q);
 		return;
 	}
-	if (q->got.len >= FRAME_HEAD && frame_u32((uint8_t *)q->got.s) == q->got.len)
-		child_send(e->fd, q->got.s, q->got.len, -1);
-	else
+	if (!q->answered)
 		reply_error(e, q->id, "it ended without a result");
-	close(q->fd);
-	strbuf_free(&q->got);
-	free(q->id);
-	*q = (struct what_if){0};
+	what_if_end(q);
+}
+
+/* {"cmd": "cancel", "job": NAME}: what bears this name is answered by an error. */
+static void what_if_cancel(struct engine *e, const char *job, const char *id)
+{
+	struct json j = {.line = true};
+	uint64_t n = 0;
+
+	for (unsigned i = 0; job && i < WHAT_IFS; i++) {
+		struct what_if *q = &e->what_if[i];
+
+		if (!q->fd || !q->job || strcmp(q->job, job))
+			continue;
+		if (!q->answered)
+			reply_error(e, q->id, "cancelled");
+		what_if_end(q);
+		n++;
+	}
+	json_open(&j, NULL, '{');
+	json_raw(&j, "re", id);
+	json_bool(&j, "ok", true);
+	json_u64(&j, "cancelled", n);
+	json_close(&j);
+	child_send_frame(e->fd, FRAME_JSON, j.out.s, j.out.len, -1);
+	json_free(&j);
 }
 
 /* ---- checkpoints ---- */
@@ -324,6 +376,7 @@ static void command(struct engine *e, const struct strbuf *s)
 {
 	json_t *a = s->len <= COMMAND_PARSED ? json_loadb(s->s, s->len, 0, NULL) : NULL;
 	const char *cmd = json_string_value(json_object_get(a, "cmd"));
+	const char *job = json_string_value(json_object_get(a, "job"));
 	char *id = json_object_get(a, "id") ? json_dumps(json_object_get(a, "id"), JSON_ENCODE_ANY)
 					    : NULL;
 
@@ -331,7 +384,9 @@ static void command(struct engine *e, const struct strbuf *s)
 		e->slice_us = now_us();
 	e->woken = false;
 	if (cmd && (!strcmp(cmd, "whatif") || !strcmp(cmd, "quality")))
-		what_if_start(e, s, id ? id : "null");
+		what_if_start(e, s, id ? id : "null", job);
+	else if (cmd && !strcmp(cmd, "cancel"))
+		what_if_cancel(e, job, id ? id : "null");
 	else
 		command_run(e, s, cmd ? cmd : "");
 	free(id);

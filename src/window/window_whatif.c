@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the loss of a node or link would cost: the experiment of `weft sim change`, with its defaults. State: struct
- * trial, for one command. Way in: the command whatif. Blocks until the experiment ends, and leaves the run alone.
+ * trial, for one command. Way in: the command whatif. Blocks until the experiment ends, and leaves the run alone. Says from
+ * time to time how far it is: a process that must not wait runs it in a copy of itself.
  */
 #include "base/rng.h"
 #include "lab/change.h"
@@ -12,6 +13,9 @@
 /* Per cent of a host's link, if the command does not say; in large fabrics less, so that an answer comes soon: about so many
  * packets in the time that a change takes, and none above so many hosts. */
 enum { LOAD = 10, PACKETS = 400000, HOSTS = 512 };
+enum { JOB_MAX = 40 };
+/* Of a bring-up, measured: trees and tori from 128 to 11,664 hosts. */
+enum { EVENTS_OF_SMP = 4, EVENTS_OF_HOP = 3, EVENTS_OF_PACKET_HOP = 9 };
 #define CHANGE_TIME (400 * PS_PER_US) /* for each switch */
 
 struct whatif {
@@ -23,6 +27,12 @@ struct whatif {
 	uint64_t rate;	 /* packets per second of each host instead; 0: as load says */
 	bool large;	 /* too many hosts for packets within seconds */
 	char target[64]; /* as options of weft sim change name it */
+	/* progress */
+	struct window *w;
+	struct lab *running;
+	const char *job;   /* as the command names it; NULL: nothing is told */
+	uint64_t expected; /* events, a guess */
+	bool fails;	   /* the change has happened */
 };
 
 /* ---- the fabric before and after ---- */
@@ -139,19 +149,105 @@ static int make_lab(struct window *w, json_t *args, struct whatif *x, struct err
 	return make_traffic(args, x, e);
 }
 
+/* ---- progress ---- */
+
+/* By node: hops from the manager. */
+static uint16_t *distances(const struct fab *f, node_id from)
+{
+	uint16_t *d = mem_array(f->nnodes, sizeof(*d));
+	node_id *queue = mem_array(f->nnodes, sizeof(*queue));
+	uint32_t head = 0, tail = 0;
+
+	memset(d, 0xff, f->nnodes * sizeof(*d));
+	d[from] = 0;
+	queue[tail++] = from;
+	while (head < tail) {
+		node_id n = queue[head++];
+
+		for (unsigned k = 1; k <= f->nodes[n].nports; k++) {
+			port_id q = f->ports[fab_port_id(f, n, k)].peer;
+			node_id m = q == FAB_NONE ? from : f->ports[q].node;
+
+			if (d[m] != UINT16_MAX)
+				continue;
+			d[m] = (uint16_t)(d[n] + 1);
+			queue[tail++] = m;
+		}
+	}
+	free(queue);
+	return d;
+}
+
+/* SMPs of a bring-up by device, each with events at each hop there and back; then data packets until the change is over. */
+static uint64_t guess_events(const struct whatif *x)
+{
+	const struct fab *f = x->before;
+	uint16_t *d = distances(f, x->lab.sm_node < f->nnodes ? x->lab.sm_node : 0);
+	uint64_t sum = 0, packets = 0, far = 1;
+
+	for (node_id n = 0; n < f->nnodes; n++) {
+		uint64_t smps = fab_is_switch(f, n)
+					? 6 + 3ull * f->nodes[n].nports + f->nnodes / 64
+					: 9;
+
+		if (d[n] == UINT16_MAX)
+			continue;
+		sum += smps * (EVENTS_OF_HOP * d[n] + EVENTS_OF_SMP);
+		far = MAX(far, d[n]);
+	}
+	free(d);
+	if (x->load)
+		packets = (x->before->nswitches * CHANGE_TIME + 2 * PS_PER_MS) /
+			  MAX(x->traffic.interval_ps, 1u) * count_senders(f);
+	return sum + packets * far * EVENTS_OF_PACKET_HOP;
+}
+
+/* Called from time to time while it runs. */
+static void tell(void *ctx)
+{
+	struct whatif *x = ctx;
+	uint64_t events = sim_events(lab_sim(x->running));
+	struct json j = {.line = true};
+
+	/* A guess that was too low grows with what is there. */
+	x->expected = MAX(x->expected, events + events / 50);
+	json_open(&j, NULL, '{');
+	json_open(&j, "progress", '{');
+	json_str(&j, "job", x->job);
+	json_str(&j, "part", x->fails ? "fails" : "comes up");
+	json_u64(&j, "events", events);
+	json_u64(&j, "expected", x->expected);
+	json_close(&j);
+	json_close(&j);
+	window_emit_json(x->w, &j);
+}
+
+static void about_to(void *ctx)
+{
+	struct whatif *x = ctx;
+
+	x->fails = true;
+}
+
 static int run(struct whatif *x, struct lab_change_result *r, struct err *e)
 {
 	struct lab_change_plan p = {.change = x->change,
 				    .traffic = x->load ? &x->traffic : NULL,
 				    .warmup = PS_PER_MS,
 				    .tail = PS_PER_MS,
-				    .limit = 1000 * PS_PER_S};
+				    .limit = 1000 * PS_PER_S,
+				    .about_to = about_to,
+				    .ctx = x};
 	struct lab *l = lab_new(lab_change_fab(x->change), &x->lab, e);
 	int rc;
 
 	*r = (struct lab_change_result){0};
 	if (!l)
 		return -EINVAL;
+	x->running = l;
+	x->expected = guess_events(x);
+	if (x->job)
+		lab_on_tick(l, tell, x);
 	rc = lab_change_run(l, &p, r, e);
 	lab_free(l);
 	if (!rc && !r->changed_at)
@@ -288,11 +384,15 @@ static void add_text(struct json *j, const struct window *w, const struct whatif
 int window_cmd_whatif(struct window *w, json_t *args, struct json *reply, struct err *e)
 {
 	struct lab_change_result r = {0};
-	struct whatif x = {0};
+	struct whatif x = {.w = w};
 	int rc;
 
 	if (!w->fabric.fab)
 		return err_set(e, -EINVAL, "expected a fabric first: open or generate one");
+	if (window_arg_has(args, "job") && window_arg_text(args, "job", &x.job, e))
+		return -EINVAL;
+	if (x.job && strlen(x.job) > JOB_MAX)
+		return err_set(e, -EINVAL, "job: expected at most %d characters", JOB_MAX);
 	rc = make_change(w, args, &x, e);
 	if (!rc)
 		rc = make_lab(w, args, &x, e);

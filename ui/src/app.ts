@@ -2,7 +2,7 @@
 //
 // The state of the page and what changes it: the connection, the fabric, the run, the document, what is chosen. Parts of
 // the window listen (on) and ask for changes by methods; they do not talk to each other.
-import { CommandError, type Command, type Json, type Link, type LinkState } from './wire/engine.ts';
+import { CommandError, type Command, type Json, type Link, type LinkState, type Progress } from './wire/engine.ts';
 import * as W from './wire/frames.ts';
 import { Fabric } from './model/fabric.ts';
 import { guidText, ident } from './model/iba.ts';
@@ -76,6 +76,7 @@ export class App {
 	/* Faults that were taken back, the last one first. */
 	private takenBack: { at: bigint; text: string }[] = [];
 	report: (text: string, bad: boolean) => void = () => {};
+	onProgress: (p: Progress) => void = () => {};
 	fit: () => void = () => {};
 	private previousNow = 0;
 	private fitNext = true;
@@ -176,7 +177,9 @@ export class App {
 			this.run.speed = 0;
 			this.arrived?.();
 			this.emit('run');
-		} else if (j['error'])
+		} else if (j['progress'])
+			this.onProgress(j['progress'] as Progress);
+		else if (j['error'])
 			this.report(String(j['error']), true);
 		else if (j['status'] || j['changes'] || j['vms'] || j['event'] || j['live'])
 			this.liveFrame(j);

@@ -3,7 +3,8 @@
 // What if: what a failure would cost, computed beside the run that is on screen. On a live fabric also: take it as a twin.
 import type { App } from '../app.ts';
 import { fill, h } from '../dom.ts';
-import type { Link } from '../wire/engine.ts';
+import type { Link, Progress } from '../wire/engine.ts';
+import { KIND, decodeJson, frameKind } from '../wire/frames.ts';
 import type { Pane, Tab } from './pane.ts';
 
 interface Answer {
@@ -17,6 +18,12 @@ export class WhatIf implements Tab {
 	readonly title = 'What if';
 	private readonly answers: Answer[] = [];
 	private busy = '';
+	private job = '';
+	private progress = 0; /* share of the events that are expected */
+	private began = 0;
+	private asked: { command: Link['command'] } | null = null;
+	private readonly bar = h('progress', { max: 1, value: 0, 'aria-label': 'progress of the simulation' });
+	private readonly words = h('span', { class: 'dim', role: 'status' });
 	pane!: Pane;
 	onTwin: () => Promise<void> = async () => {};
 	/* An engine of its own, for a live fabric. */
@@ -26,6 +33,21 @@ export class WhatIf implements Tab {
 
 	constructor(private readonly app: App) {
 		app.on(['select', 'fabric', 'hello'], () => this.pane?.update('whatif'));
+		app.onProgress = (p) => this.takeProgress(p);
+	}
+
+	/* How far it is, and how long that may last at the rate so far. */
+	private takeProgress(p: Progress): void {
+		if (p.job !== this.job || !this.busy)
+			return;
+		this.progress = Math.max(this.progress, Math.min(0.99, p.events / Math.max(1, p.expected)));
+		this.bar.value = this.progress;
+		const passed = (performance.now() - this.began) / 1000, left = passed / this.progress - passed;
+		this.words.textContent = `${Math.floor(100 * this.progress)} %, ${p.part === 'fails' ? 'after the failure' : 'comes up'}${passed > 1 ? `, about ${Math.max(1, Math.round(left))} s left` : ''}`;
+	}
+
+	async cancel(): Promise<void> {
+		await this.asked?.command({ cmd: 'cancel', job: this.job });
 	}
 
 	/* The engine that answers: that of the run on screen, or one that has the live fabric and its managers. */
@@ -47,6 +69,11 @@ export class WhatIf implements Tab {
 				};
 				link.open();
 			});
+			link.onFrame = (f) => {
+				const j = frameKind(f) === KIND.JSON ? decodeJson(f) : {};
+				if (j['progress'])
+					this.takeProgress(j['progress'] as Progress);
+			};
 			this.twin = link;
 		}
 		if (this.twinOf !== netlist)
@@ -62,14 +89,22 @@ export class WhatIf implements Tab {
 		if (node < 0 && link < 0)
 			throw new Error('choose a node or a link first');
 		const target = node >= 0 ? app.nodeWord(node) : app.linkWord(link), name = node >= 0 ? app.fabric!.f.name[node]! : target;
+		if (this.busy)
+			throw new Error(`${this.busy} is being computed: wait for it, or cancel it`);
+		const what = node >= 0 ? { kill: app.guid(node) } : { unlink: { node: app.guid(app.fabric!.f.a[link]!), port: app.fabric!.f.pa[link]! } };
 		this.busy = name;
+		this.job = `whatif-${Date.now().toString(36)}`;
+		this.progress = this.bar.value = 0;
+		this.began = performance.now();
+		this.words.textContent = 'begins';
 		this.pane.open('whatif');
 		try {
-			const engine = await this.engine();
-			const r = await engine.command(node >= 0 ? { cmd: 'whatif', kill: app.guid(node) } : { cmd: 'whatif', unlink: { node: app.guid(app.fabric!.f.a[link]!), port: app.fabric!.f.pa[link]! } });
+			const engine = this.asked = await this.engine();
+			const r = await engine.command({ cmd: 'whatif', job: this.job, ...what });
 			this.answers.unshift({ target: node >= 0 ? `${name} fails` : `${target} is cut`, figures: (r['figures'] ?? []) as [string, string][], text: String(r['text'] ?? '') });
 		} finally {
 			this.busy = '';
+			this.asked = null;
 			this.pane.update('whatif');
 		}
 	}
@@ -79,7 +114,9 @@ export class WhatIf implements Tab {
 		fill(body, h('h2', {}, 'What if'),
 			h('p', { class: 'dim' }, app.isLive ? 'A twin of the live fabric comes up in the simulator, with its manager and under load, then what you chose fails there. The live fabric is not touched.' : 'The fabric comes up in a simulation of its own, under load, then what you chose fails. The run on screen is not touched.'),
 			h('div', { class: 'chips' }, h('button', { type: 'button', class: 'main', disabled: !name || this.busy !== '', onclick: () => void this.ask().catch((e: Error) => app.report(e.message, true)) },
-				this.busy ? `computing ${this.busy} …` : name ? `What if ${name} fails?` : 'Choose a node or a link')),
+				this.busy ? `Computing ${this.busy} …` : name ? `What if ${name} fails?` : 'Choose a node or a link'),
+				this.busy ? h('button', { type: 'button', onclick: () => void this.cancel() }, 'Cancel') : null),
+			this.busy ? h('div', { class: 'progress' }, this.bar, this.words) : null,
 			app.isLive ? h('div', { class: 'chips' }, h('button', { type: 'button', onclick: () => void this.onTwin().catch((e: Error) => app.report(e.message, true)) }, 'Open the twin in the simulator')) : null,
 			this.answers.slice(0, 20).map((a) => h('section', {}, h('h3', {}, a.target), h('div', { class: 'figures' }, a.figures.map(([k, v]) => h('div', {}, h('b', {}, v), h('span', {}, k)))), a.text ? h('details', {}, h('summary', {}, 'Details'), h('pre', {}, a.text)) : null)));
 	}

@@ -15,6 +15,8 @@ export interface HostOptions {
 	clock: () => number; /* milliseconds */
 	/* A what-if takes long: another engine, made of this memory, answers it. */
 	whatIf: (pages: Uint32Array[], command: string, id: unknown) => void;
+	/* Ends those with this name; how many. */
+	cancel?: (job: unknown) => number;
 	images?: Images;
 }
 
@@ -143,6 +145,10 @@ export class Host {
 			this.o.whatIf(takePages(this.engine, this.images.find(this.engine.now())?.pages ?? []), text, a!['id'] ?? null);
 			return;
 		}
+		if (cmd === 'cancel') {
+			this.json({ re: a!['id'] ?? null, ok: true, cancelled: this.o.cancel?.(a!['job']) ?? 0 });
+			return;
+		}
 		const runs = this.engine.runs, faults = cmd === 'event' || cmd === 'journal';
 		this.newFabric = this.accepted = false;
 		this.engine.command(at === null ? text : this.goCommand(a!, at));
@@ -200,12 +206,16 @@ export class Host {
 }
 
 /* In an engine of its own: the answer's frame. */
-export function answerWhatIf(module: WebAssembly.Module, pages: Uint32Array[], command: string, id: unknown): Uint8Array<ArrayBuffer> {
+export function answerWhatIf(module: WebAssembly.Module, pages: Uint32Array[], command: string, id: unknown, progress: (frame: Uint8Array<ArrayBuffer>) => void = () => {}): Uint8Array<ArrayBuffer> {
 	const engine = new EngineModule(module);
 	let answer: Uint8Array<ArrayBuffer> | null = null;
 	engine.onFrame = (f) => {
-		if (f[4] === KIND_JSON)
+		if (f[4] !== KIND_JSON)
+			return;
+		if (isReply(f))
 			answer = f;
+		else
+			progress(f);
 	};
 	try {
 		putPages(engine, pages);
@@ -214,6 +224,11 @@ export function answerWhatIf(module: WebAssembly.Module, pages: Uint32Array[], c
 		return jsonFrame({ re: id, error: `the what-if ended without a result: ${(e as Error).message}` });
 	}
 	return answer ?? jsonFrame({ re: id, error: 'the what-if ended without a result' });
+}
+
+/* Other frames of a what-if tell its progress. */
+export function isReply(f: Uint8Array): boolean {
+	return new TextDecoder().decode(f.subarray(8, 13)) === '{"re"';
 }
 
 export function jsonFrame(value: unknown): Uint8Array<ArrayBuffer> {

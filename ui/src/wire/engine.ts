@@ -8,6 +8,14 @@ export interface Command extends Json {
 	cmd: string;
 }
 
+/* Of a what-if that takes long; job: its name in the command. */
+export interface Progress {
+	job: string;
+	part: 'comes up' | 'fails';
+	events: number;
+	expected: number;
+}
+
 export interface Link {
 	/* Frames other than replies. Set before open(). */
 	onFrame: (frame: Uint8Array) => void;
