@@ -110,7 +110,8 @@ bool sa_paths_between(struct sa *sa, const struct sa_request *q, const struct sa
 	struct sa_path p = {.from = from, .to = to};
 	struct pairs r;
 
-	if (!sa_ends_share(sa, from, to, w->has_pkey ? w->pkey : 0, &p.pkey) ||
+	if ((w->has_pkey && !w->pkey) || /* no partition has it */
+	    !sa_ends_share(sa, from, to, w->has_pkey ? w->pkey : 0, &p.pkey) ||
 	    !may_ask(sa, q, from, to))
 		return true;
 	lids_of(from, w->slid, &r.slid, &r.slid_last);

@@ -66,7 +66,8 @@ void sa_trace_records(struct sa *sa, const struct sa_request *q, struct sa_answe
 	if (!status && (!e.from || !e.to))
 		status = IBA_SA_FEW_COMPONENTS;
 	if (!status &&
-	    !sa_ends_share(sa, e.from, e.to, sa_asks(q, path, pkey) ? ask.pkey : 0, &key))
+	    ((sa_asks(q, path, pkey) && !ask.pkey) ||
+	     !sa_ends_share(sa, e.from, e.to, sa_asks(q, path, pkey) ? ask.pkey : 0, &key)))
 		status = IBA_SA_NO_RECORDS;
 	if (status)
 		a->status = status;
