@@ -61,16 +61,29 @@ int route_lanes_load(const struct fab *f, struct rt_tables *t);
  * for, or cannot be read. */
 int route_given_load(struct rt_opts *o);
 void route_given_free(const struct rt_opts *o);
-#define ROUTE_GIVEN_OPTS                                                                           \
-	{"routes-file", 0, CLI_STR, &route_o.given_lfts, "FILE",                                   \
-	 "engine file: the tables, in the format of opensm-lfts.dump", NULL, 0, 0},                \
-	{"routes-sls", 0, CLI_STR, &route_o.given_sls, "FILE",                                     \
-	 "engine file: service level of every path, as for weft route verify; default SL 0",       \
-	 NULL, 0, 0},                                                                              \
-	{                                                                                          \
-		"routes-sl2vl", 0, CLI_STR, &route_o.given_sl2vl, "FILE",                          \
-			"engine file: SL-to-VL maps, as for weft route verify; default VL = SL",   \
-			NULL, 0, 0                                                                 \
+#define ROUTE_GIVEN_OPTS                                                                             \
+	{"routes-file",                                                                              \
+	 0,                                                                                          \
+	 CLI_STR,                                                                                    \
+	 &route_o.given_lfts,                                                                        \
+	 "FILE",                                                                                     \
+	 "engine file: the tables, in the format of opensm-lfts.dump",                               \
+	 NULL,                                                                                       \
+	 0,                                                                                          \
+	 0},                                                                                         \
+		{"routes-sls",                                                                       \
+		 0,                                                                                  \
+		 CLI_STR,                                                                            \
+		 &route_o.given_sls,                                                                 \
+		 "FILE",                                                                             \
+		 "engine file: service level of every path, as for weft route verify; default SL 0", \
+		 NULL,                                                                               \
+		 0,                                                                                  \
+		 0},                                                                                 \
+	{                                                                                            \
+		"routes-sl2vl", 0, CLI_STR, &route_o.given_sl2vl, "FILE",                            \
+			"engine file: SL-to-VL maps, as for weft route verify; default VL = SL",     \
+			NULL, 0, 0                                                                   \
 	}
 
 /* Hops, load of links and problems. */

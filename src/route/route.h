@@ -160,7 +160,6 @@ struct rt_given {
 	struct rt_dump lfts, sls, sl2vl;
 };
 
-
 struct rt_opts {
 	node_id root; /* sink of the up/down graph; FAB_NONE: the first switch */
 	/* Of engine updn, which uses all of them; hosts stand for their switches. nroots 0: it finds roots itself. */

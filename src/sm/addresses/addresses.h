@@ -32,7 +32,7 @@ struct sm_lids {
 	bool reregister; /* hosts are asked to register again, also where nothing else is set */
 };
 
-/* lid_assignment.c */
+/* reregister.c */
 /* Whether the port tells its clients to register again when it is asked to (ClientReregister). */
 bool sm_port_reregisters(const struct sm_port *p);
 void sm_hosts_registered(struct sm *sm); /* all of them were asked */

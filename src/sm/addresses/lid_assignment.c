@@ -12,21 +12,6 @@ static unsigned lmc_of(const struct sm *sm, const struct sm_port *p)
 	return n->type == IBA_NODE_SWITCH && !n->si.enhanced_port0 ? 0 : sm->cfg.lmc;
 }
 
-bool sm_port_reregisters(const struct sm_port *p)
-{
-	return p->pi.cap_mask & IBA_CAP_CLIENT_REREG;
-}
-
-void sm_reregister(struct sm *sm, bool on)
-{
-	sm->lids.reregister = on;
-}
-
-void sm_hosts_registered(struct sm *sm)
-{
-	sm->lids.reregister = false;
-}
-
 /* Whether the port has everything that discovery would set. */
 static bool has_all(struct sm *sm, const struct sm_port *p, uint16_t lid, unsigned lmc)
 {

@@ -16,8 +16,8 @@ static const struct sm_node *known(const struct sm *sm, uint64_t guid)
 /* When the discovery that is under way began. */
 static const struct sm_node *known_before(const struct sm *sm, uint64_t guid)
 {
-	uint32_t at = sm->topo.before.nodes.n ? map64_get(&sm->topo.before.by_guid, guid)
-					      : MAP_NONE;
+	uint32_t at =
+		sm->topo.before.nodes.n ? map64_get(&sm->topo.before.by_guid, guid) : MAP_NONE;
 
 	return at == MAP_NONE || sm->topo.before.nodes.at[at].gone ? NULL
 								   : &sm->topo.before.nodes.at[at];
@@ -59,8 +59,8 @@ bool sm_switch_info(const struct sm *sm, uint64_t node_guid, struct iba_switch_i
 bool sm_port_info(const struct sm *sm, uint64_t node_guid, unsigned port, struct iba_port_info *pi)
 {
 	const struct sm_node *n = known(sm, node_guid);
-	const struct sm_port *p = n && port <= n->nports ? &sm->topo.ports.at[n->first_port + port]
-							 : NULL;
+	const struct sm_port *p =
+		n && port <= n->nports ? &sm->topo.ports.at[n->first_port + port] : NULL;
 
 	if (!p || !p->ask.known) {
 		n = known_before(sm, node_guid);
