@@ -9,6 +9,7 @@
 #include "cli/swarm_report.h"
 #include "trial/change_trial.h"
 #include "trial/fault_trial.h"
+#include "trial/multicast_trial.h"
 #include "trial/vm_trial.h"
 
 enum {
@@ -20,12 +21,13 @@ static struct {
 	const struct sm_mechanism *mechanism; /* NULL: drawn */
 	unsigned max_switches, count;
 	uint64_t seed;
-	bool change, swarm, vms, cuts;
+	bool change, swarm, vms, multicast, cuts;
+	unsigned groups;		     /* of --multicast */
 	const char *engines;		     /* NULL: those of the mechanism */
 	unsigned migrations, given_switches; /* of --vms; --max-switches */
 	cli_strings sm, fabrics;
 	struct swarm_opts more; /* of --swarm and --replay */
-} o = {.count = 1, .seed = 1, .more = {.save = "swarm-failures"}};
+} o = {.count = 1, .seed = 1, .groups = 60, .more = {.save = "swarm-failures"}};
 
 /* ---- reports ---- */
 
@@ -220,6 +222,58 @@ static bool one_vm_trial(uint64_t seed, const char *fabric, struct json *j, stru
 	return t.ok;
 }
 
+static void multicast_trial_json(struct json *j, const struct multicast_trial *t)
+{
+	json_open(j, NULL, '{');
+	json_u64(j, "seed", t->seed);
+	json_bool(j, "ok", t->ok);
+	json_str(j, "why", t->why);
+	json_str(j, "fabric", t->fabric);
+	json_str(j, "mechanism", t->mechanism);
+	json_u64(j, "switches", t->switches);
+	json_u64(j, "hosts", t->hosts);
+	json_u64(j, "groups", t->groups);
+	json_u64(j, "joins", t->joins);
+	json_u64(j, "leaves", t->leaves);
+	json_u64(j, "changes", t->changes);
+	json_u64(j, "restarts", t->restarts);
+	json_u64(j, "checks", t->checks);
+	json_u64(j, "blocks", t->blocks);
+	json_double(j, "loss", t->loss);
+	json_seconds(j, "time_s", t->end);
+	json_hex64(j, "trace_hash", t->hash);
+	json_close(j);
+}
+
+static void multicast_trial_text(const struct multicast_trial *t)
+{
+	printf("seed %llu: %s  %s, %s, %u switches, %u hosts, %u groups, %u joins, %u leaves, ",
+	       (unsigned long long)t->seed, t->ok ? "ok" : "FAILED", t->fabric, t->mechanism,
+	       t->switches, t->hosts, t->groups, t->joins, t->leaves);
+	printf("%u failures, %u restarts of the manager, loss %.1f%%, trees right %u times, ",
+	       t->changes, t->restarts, 100 * t->loss, t->checks);
+	printf("hash %016llx%s%s\n", (unsigned long long)t->hash, t->ok ? "" : ": ", t->why);
+}
+
+static bool one_multicast_trial(uint64_t seed, struct json *j, struct total *all)
+{
+	struct multicast_trial t;
+	struct trial_engine drawn;
+
+	multicast_trial_run(
+		seed,
+		&(struct multicast_trial_opts){.max_switches = o.max_switches,
+					       .groups = o.groups,
+					       .mechanism = mechanism_for(seed, &drawn)},
+		&t);
+	all->hash = hash64_add(all->hash, t.hash);
+	if (cli_json)
+		multicast_trial_json(j, &t);
+	else if (o.count <= FEW || !t.ok)
+		multicast_trial_text(&t);
+	return t.ok;
+}
+
 /* On each fabric that was chosen; without any, on one that the seed draws. */
 static unsigned vm_trials(uint64_t seed, struct json *j, struct total *all)
 {
@@ -260,6 +314,8 @@ static unsigned run_trials(struct json *j, struct total *all)
 		cli_progress("trial %u of %u, %u failed", i + 1, o.count, failed);
 		if (o.vms)
 			failed += vm_trials(o.seed + i, j, all);
+		else if (o.multicast)
+			failed += !one_multicast_trial(o.seed + i, j, all);
 		else if (o.change)
 			failed += !one_change_trial(o.seed + i, j, all);
 		else
@@ -312,11 +368,11 @@ static int make_seats(void)
 
 static int swarm_or_replay(void)
 {
-	if (o.change || o.vms || o.max_switches || cli_setting_given(NULL) ||
+	if (o.change || o.vms || o.multicast || o.max_switches || cli_setting_given(NULL) ||
 	    (o.swarm && o.more.replay))
 		return cli_bad(
 			"--swarm and --replay draw or read everything else: expected one of them "
-			"without --change, --vms, --max-switches and settings of the manager");
+			"without --change, --vms, --multicast, --max-switches and settings of the manager");
 	if (o.more.replay)
 		return o.sm.n ? cli_bad("a schedule has its managers in lines 'manager NODE ...': "
 					"expected --replay without --sm")
@@ -342,8 +398,11 @@ static int sim_trial(char **args, unsigned nargs)
 	if (o.change && o.max_switches && o.max_switches < 4)
 		return cli_bad("--change needs 4 switches or more, found --max-switches %u",
 			       o.max_switches);
-	if (o.change && o.vms)
-		return cli_bad("expected --change or --vms, found both");
+	if (o.change + o.vms + o.multicast > 1)
+		return cli_bad("expected one of --change, --vms and --multicast");
+	if (o.multicast && o.max_switches && o.max_switches < 4)
+		return cli_bad("--multicast needs 4 switches or more, found --max-switches %u",
+			       o.max_switches);
 	o.given_switches = o.max_switches;
 	if (o.engines && (o.vms || o.swarm || cli_setting_given(NULL)))
 		return cli_bad(
@@ -352,7 +411,7 @@ static int sim_trial(char **args, unsigned nargs)
 	if (check_fabrics() || choose_mechanism())
 		return CLI_BAD;
 	if (!o.max_switches)
-		o.max_switches = o.vms ? 10 : o.change ? 32 : 128;
+		o.max_switches = o.vms ? 10 : o.multicast ? 16 : o.change ? 32 : 128;
 	json_open(&j, NULL, '{');
 	json_open(&j, "trials", '[');
 	failed = run_trials(&j, &all);
@@ -385,13 +444,17 @@ static const struct cli_opt trial_opts[] = {
 	{.name = "count", .type = CLI_UINT, .dst = &o.count, .arg = "N", .min = 1, .max = 100000000,
 	 .help = "number of seeds (default 1)"},
 	{.name = "max-switches", .type = CLI_UINT, .dst = &o.max_switches, .arg = "N", .min = 2, .max = 1024,
-	 .help = "size of the largest subnet (default 128; with --change 32, with --vms 10)"},
+	 .help = "size of the largest subnet (default 128; with --change 32, with --multicast 16, with --vms 10)"},
 	{.name = "engines", .type = CLI_CHOICE, .dst = &o.engines, .arg = "HOW", .choices = engine_words,
 	 .help = "random: the seed draws an engine, lanes included, and the mechanism weft or basic"},
 	{.name = "change", .type = CLI_FLAG, .dst = &o.change,
 	 .help = "changes under load, with checks at every change of a device"},
 	{.name = "vms", .type = CLI_FLAG, .dst = &o.vms,
 	 .help = "virtual machines that start, stop and migrate, while devices fail and managers crash"},
+	{.name = "multicast", .type = CLI_FLAG, .dst = &o.multicast,
+	 .help = "multicast groups with joins and leaves, while links and switches fail and the manager restarts"},
+	{.name = "groups", .type = CLI_UINT, .dst = &o.groups, .arg = "N", .min = 1, .max = 1000,
+	 .help = "with --multicast: at most so many (default 60)"},
 	{.name = "fabric", .type = CLI_LIST, .dst = &o.fabrics, .arg = "NAME",
 	 .help = "with --vms: tree, torus, dragonfly, irregular or odd; repeated: each seed on each of them (default: a small "
 		 "one that the seed draws)"},

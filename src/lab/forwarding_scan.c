@@ -251,6 +251,11 @@ static bool is_channel(const struct lab_scan *s, port_id p)
 	       fab_is_switch(s->f, s->f->ports[from].node) && s->to[from] == p;
 }
 
+static bool is_channel_out(const struct lab_scan *s, port_id out)
+{
+	return s->to[out] != FAB_NONE && is_channel(s, s->to[out]);
+}
+
 /* The next channel that packets in p wait for, from output port *at on; FAB_NONE: no more. */
 static port_id waits_for(const struct lab_scan *s, port_id p, uint32_t *at)
 {
@@ -404,6 +409,47 @@ static uint32_t find_waiting(struct lab_scan *s)
 	return s->nbuffered > 1 ? find_cycles(s) : 0;
 }
 
+/* ---- multicast ---- */
+
+/* One MLID at one channel: the switch before it sends copies there, and the switch behind it on. */
+static void copies_at(struct lab_scan *s, port_id p, uint16_t mlid,
+		      void (*copy)(struct lab_scan *s, port_id in, unsigned out, uint16_t mlid))
+{
+	port_id from = sim_port_peer(s->lab->sim, p);
+	const struct fab_node *n = &s->f->nodes[s->f->ports[p].node];
+	unsigned num = s->f->ports[from].num;
+	uint64_t mask[4];
+
+	if (!sim_mft(s->lab->sim, s->f->ports[from].node, mlid, mask) ||
+	    !(mask[num / 64] >> num % 64 & 1) ||
+	    !sim_mft(s->lab->sim, s->f->ports[p].node, mlid, mask))
+		return;
+	s->steps++;
+	for (unsigned out = 1; out <= n->nports; out++)
+		if (mask[out / 64] >> out % 64 & 1 && out != s->f->ports[p].num &&
+		    is_channel_out(s, n->first_port + out))
+			copy(s, p, out, mlid);
+}
+
+void scan_copies(struct lab_scan *s,
+		 void (*copy)(struct lab_scan *s, port_id in, unsigned out, uint16_t mlid))
+{
+	for (port_id p = 0; p < s->f->nports; p++) {
+		uint32_t used =
+			is_channel(s, p) ? sim_mlids_used(s->lab->sim, s->f->ports[p].node) : 0;
+
+		for (uint32_t i = 0; i < used; i++)
+			copies_at(s, p, (uint16_t)(IBA_LID_MCAST_FIRST + i), copy);
+	}
+}
+
+static void copy_depends(struct lab_scan *s, port_id in, unsigned out, uint16_t mlid)
+{
+	(void)mlid;
+	if (!sim_turn_off(s->lab->sim, s->f->ports[in].node, s->f->ports[in].num, out))
+		s->next[in][out / 64] |= 1ull << out % 64;
+}
+
 /* ---- a scan ---- */
 
 static void links_scan(struct lab_scan *s, struct lab_levels *v)
@@ -411,6 +457,7 @@ static void links_scan(struct lab_scan *s, struct lab_levels *v)
 	v->connected = scan_connected(s, reach_one);
 	if (s->most_pairs)
 		return;
+	scan_copies(s, copy_depends);
 	v->cyclic = find_cycles(s);
 	if (!v->cyclic)
 		v->waiting = find_waiting(s);

@@ -131,6 +131,9 @@ void lab_manager_seat(struct lab *l, unsigned index, node_id n);
 void lab_manager_order(struct lab *l, unsigned index, enum sm_event_kind order, uint64_t guid);
 /* Requests about VMs; false: the manager is stopped or paused. Each is answered by lab_on_vm(). */
 bool lab_manager_vms(struct lab *l, unsigned index, const struct sm_vm_request *r, size_t n);
+/* All multicast groups that are wanted, for this manager; false: it is stopped or paused. A manager that starts knows none.
+ */
+bool lab_manager_groups(struct lab *l, unsigned index, const struct sm_group *g, size_t n);
 /* Called with each answer of each manager to such a request, when it comes. */
 void lab_on_vm(struct lab *l, void (*fn)(void *ctx, const struct sm_vm_result *r), void *ctx);
 /* Configuration of the next one that is started. */

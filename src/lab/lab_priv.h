@@ -66,7 +66,8 @@ struct lab {
 	void *tick_ctx;
 	void (*round)(void *ctx);
 	void *round_ctx;
-	struct lab_sls *sls; /* service levels that hosts have learnt; NULL: none */
+	uint8_t mlid_sl[FAB_MCAST_MAX]; /* SL of packets to a multicast LID, as groups were given */
+	struct lab_sls *sls;		/* service levels that hosts have learnt; NULL: none */
 };
 
 struct lab_manager *lab_manager_new(struct lab *l, unsigned index, const struct lab_seat *seat);

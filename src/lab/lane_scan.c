@@ -195,12 +195,27 @@ static uint32_t find_waiting(struct lab_scan *s)
 	return s->lanes->nbuffered > 1 ? cyclic_links(s) : 0;
 }
 
+/* Copies that came by any VL that the switch before may give them. */
+static void copy_depends(struct lab_scan *s, port_id in, unsigned out, uint16_t mlid)
+{
+	unsigned sl = s->lab->mlid_sl[mlid - IBA_LID_MCAST_FIRST], vl, next;
+	const struct fab_port *p = &s->f->ports[in], *from;
+
+	from = &s->f->ports[sim_port_peer(s->lab->sim, in)];
+	if (!vl_out(s, p->node, p->num, out, sl, &next))
+		return;
+	for (unsigned k = 0; k <= s->f->nodes[from->node].nports; k++)
+		if (k != from->num && vl_out(s, from->node, k, from->num, sl, &vl))
+			depend(s, in, vl, out, next);
+}
+
 void lane_scan_run(struct lab_scan *s, struct lab_levels *v)
 {
 	graph_clear(&lanes_of(s)->graph);
 	v->connected = scan_connected(s, reach_one);
 	if (s->most_pairs)
 		return;
+	scan_copies(s, copy_depends);
 	v->cyclic = cyclic_links(s);
 	if (!v->cyclic)
 		v->waiting = find_waiting(s);

@@ -473,6 +473,18 @@ bool lab_manager_vms(struct lab *l, unsigned index, const struct sm_vm_request *
 	return true;
 }
 
+bool lab_manager_groups(struct lab *l, unsigned index, const struct sm_group *g, size_t n)
+{
+	struct lab_manager *m = l->managers.at[index];
+
+	if (!m->sm || m->paused)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		l->mlid_sl[(g[i].mlid - IBA_LID_MCAST_FIRST) % FAB_MCAST_MAX] = g[i].sl;
+	manager_step(m, &(struct sm_event){.kind = SM_EV_GROUPS, .groups = g, .ngroups = n});
+	return true;
+}
+
 void lab_on_vm(struct lab *l, void (*fn)(void *ctx, const struct sm_vm_result *r), void *ctx)
 {
 	l->vm = fn;

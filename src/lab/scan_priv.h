@@ -58,6 +58,10 @@ static inline uint64_t scan_connected(struct lab_scan *s,
 	return sum;
 }
 
+/* Copies of packets for each multicast LID, as masks lead them: from input port `in` of a switch to port `out` of it, both
+ * with a link to another switch. */
+void scan_copies(struct lab_scan *s,
+		 void (*copy)(struct lab_scan *s, port_id in, unsigned out, uint16_t mlid));
 /* Connectivity and cycles of (link, VL) channels, with the service levels that hosts have. */
 void lane_scan_run(struct lab_scan *s, struct lab_levels *v);
 size_t lane_scan_cycle(struct lab_scan *s, port_id **ring);

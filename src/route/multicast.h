@@ -142,9 +142,9 @@ struct rt_mreport {
 
 /*
  * Sends a packet from each switch with a member through trees, and searches the dependencies of t and of all trees for
- * cycles. t may be NULL: trees alone. Trees of no group may exist; they carry nothing but dependencies.
+ * cycles. With rank, which t was verified to obey, it searches trees for turns from down to up instead. t may be NULL: trees alone. Trees of no group may exist; they carry nothing but dependencies.
  */
-void rt_multicast_verify(const struct fab *f, const struct rt_tables *t,
+void rt_multicast_verify(const struct fab *f, const struct rt_tables *t, const uint64_t *rank,
 			 const struct rt_group *groups, uint32_t ngroups, const rt_mtrees *trees,
 			 struct rt_mreport *r);
 

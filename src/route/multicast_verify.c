@@ -10,6 +10,7 @@
 struct check {
 	const struct fab *f;
 	const struct rt_tables *t;
+	const uint64_t *rank;
 	struct rt_mreport *r;
 	const struct rt_ports **mask; /* by switch: of the tree that is looked at */
 	uint32_t *got;		      /* by port id of a switch: copies that left by it */
@@ -164,8 +165,27 @@ static void group_check(struct check *c, const struct rt_group *gr)
 
 /* ---- dependencies ---- */
 
+static uint64_t rank_behind(const struct check *c, port_id out)
+{
+	return c->rank[c->f->switch_index[c->f->ports[c->f->ports[out].peer].node]];
+}
+
+/* With ranks: whether it turns from down to up. */
+static void turn_check(struct check *c, port_id from, unsigned out)
+{
+	node_id mid = c->f->ports[c->f->ports[from].peer].node;
+	uint64_t first = c->rank[c->f->switch_index[c->f->ports[from].node]],
+		 second = c->rank[c->f->switch_index[mid]];
+
+	c->r->cyclic += second >= first && rank_behind(c, fab_port_id(c->f, mid, out)) <= second;
+}
+
 static void depend(struct check *c, port_id from, unsigned vl, unsigned out, unsigned next_vl)
 {
+	if (c->rank) {
+		turn_check(c, from, out);
+		return;
+	}
 	if (vl < c->cdg.nvls && next_vl < c->cdg.nvls)
 		cdg_add(&c->cdg, from, vl, out, next_vl);
 }
@@ -280,14 +300,15 @@ static void cycles(struct check *c, const rt_mtrees *trees)
 	cdg_path path = {0};
 
 	cdg_init(&c->cdg, c->f, c->t ? rt_nvls(c->t) : 1);
-	if (c->t)
+	if (c->t && !c->rank)
 		unicast(c);
 	for (size_t i = 0; i < trees->n; i++) {
 		mask_use(c, &trees->at[i], true);
 		tree_depends(c, &trees->at[i]);
 		mask_use(c, &trees->at[i], false);
 	}
-	cdg_cycles(&c->cdg, &path, &c->r->cyclic);
+	if (!c->rank)
+		cdg_cycles(&c->cdg, &path, &c->r->cyclic);
 	if (c->r->cyclic)
 		problem(c->r, "%u links are in a cycle of dependencies, one leaves %s",
 			c->r->cyclic,
@@ -304,11 +325,11 @@ static const struct rt_mtree *tree_of(const rt_mtrees *trees, uint16_t mlid)
 	return NULL;
 }
 
-void rt_multicast_verify(const struct fab *f, const struct rt_tables *t,
+void rt_multicast_verify(const struct fab *f, const struct rt_tables *t, const uint64_t *rank,
 			 const struct rt_group *groups, uint32_t ngroups, const rt_mtrees *trees,
 			 struct rt_mreport *r)
 {
-	struct check c = {.f = f, .t = t, .r = r};
+	struct check c = {.f = f, .t = t, .rank = rank, .r = r};
 
 	*r = (struct rt_mreport){.groups = ngroups};
 	c.mask = mem_zarray(f->nswitches + 1u, sizeof(*c.mask));

@@ -13,6 +13,7 @@
 #include "sm/election/election.h"
 #include "sm/keys/m_keys.h"
 #include "sm/mirror/mirror.h"
+#include "sm/multicast/multicast.h"
 #include "sm/names/node_names.h"
 #include "sm/restore/restore.h"
 #include "sm/routes/routes.h"
@@ -39,6 +40,7 @@ struct sm {
 	struct sm_auditing audit;
 	union sm_running run;
 	struct sm_virtual virtual;
+	struct sm_multicast multicast;
 };
 
 #endif

@@ -175,6 +175,7 @@ struct sm_config {
 	uint64_t provoke; /* seed of rare branches, in builds with -Dprovoke=true; 0: none */
 	time_ps stall_ps; /* after a longer pause a master asks who is master before it sets anything */
 	enum sm_scheme scheme;
+	bool multicast; /* the program gives groups by SM_EV_GROUPS: multicast tables of an earlier manager are read */
 	bool mirror; /* with contest: a standby SM mirrors what the master knows: mirror/mirror.h */
 };
 
@@ -197,6 +198,36 @@ enum sm_event_kind {
 	SM_EV_RESYNC,	 /* trust nothing: discover and read back everything */
 	SM_EV_VMS,	 /* requests about virtual machines: vms, nvms */
 	SM_EV_VMS_SAVED, /* with cfg.hold_vms: all results so far are saved */
+	SM_EV_GROUPS,	 /* all multicast groups that are wanted: groups, ngroups */
+};
+
+/* ---- multicast ---- */
+
+struct sm_group_member {
+	uint64_t port_guid; /* of a host's port, a switch or a virtual function */
+	bool receives;	    /* gets copies of what is sent to the group */
+	bool sends;	    /* without receives: send-only, its packets reach the others */
+};
+
+/*
+ * A group, by its MLID: groups that share one are one here. The event has all that are wanted, in any order, each MLID
+ * once; the manager takes a copy. Members that are not in the subnet count when they come.
+ */
+struct sm_group {
+	uint16_t mlid;
+	uint8_t sl;
+	const struct sm_group_member *members;
+	size_t nmembers;
+};
+
+struct sm_multicast_status {
+	bool busy; /* switches do not all hold what is wanted yet */
+	uint32_t groups;
+	uint32_t partial; /* of them, without some members: no safe tree leads there */
+	unsigned mlids;	  /* as sm_mlids() */
+	uint64_t blocks;  /* written */
+	uint64_t changes; /* of trees that are in place */
+	uint64_t refused; /* computations that the verifier refused */
 };
 
 /* ---- virtual machines ---- */
@@ -301,6 +332,8 @@ struct sm_routes {
 	/* The engine that computed them from scratch and can update them: they become the reference. NULL: none. */
 	const struct rt_engine *by;
 	uint16_t ready; /* LIDs up to this are computed; 0: all. More by SM_EV_PROGRESS */
+	struct sm_trees
+		*trees; /* where the request has a task for them; owned by the SM from now on */
 	/* Of a defragmentation: other routes for VMs, no tables; owned by the SM from now on. NULL: it was stopped. */
 	struct sm_defragmented *vms;
 };
@@ -314,6 +347,8 @@ struct sm_event {
 	uint8_t qp;    /* 0: an SMP; 1: a GMP of another manager, with cfg.mirror */
 	const struct sm_vm_request *vms;
 	size_t nvms;
+	const struct sm_group *groups;
+	size_t ngroups;
 	struct sm_routes routes;
 };
 
@@ -367,10 +402,11 @@ struct sm_compute {
 	const struct rt_before *ref;
 	const struct rt_engine *ref_engine;
 	bool alive; /* also plan for the case that switches of before, absent from fab, still work */
-	const rt_turns *off; /* turns that are disabled */
-	bool advise;	     /* no tables, but how good old is */
-	bool defragment;     /* instead of tables: other routes for VMs, from old and old_rank */
-	bool even;	     /* as in the request for it */
+	const rt_turns *off;		   /* turns that are disabled */
+	const struct sm_trees_task *trees; /* multicast trees for the tables, too; NULL: none */
+	bool advise;			   /* no tables, but how good old is */
+	bool defragment; /* instead of tables: other routes for VMs, from old and old_rank */
+	bool even;	 /* as in the request for it */
 	/* For the program that computes: a defragmentation or a comparison with routes from scratch ends early, without a result, when this
 	 * says so. NULL: it does not. */
 	bool (*stop)(void *ctx);
@@ -788,6 +824,15 @@ const struct rt_engine *sm_engine(const struct sm *sm, const char **why);
 const char *sm_advice(const struct sm *sm);
 /* Data VLs that the tables in force use, and that every link between switches has. */
 unsigned sm_lanes(const struct sm *sm, unsigned *most);
+/* MLIDs from 0xc000 on that every switch has room for. */
+unsigned sm_mlids(const struct sm *sm);
+/* SLs on whose lane a tree fits whatever its members are, a bit for each: all but with routes over several lanes. Takes
+ * as long as a verification then. */
+unsigned sm_multicast_sls(const struct sm *sm);
+void sm_multicast_status(const struct sm *sm, struct sm_multicast_status *st);
+/* A block of a multicast forwarding table, 32 MLIDs at 16 ports, as the switch acknowledged it; false: not known. */
+bool sm_mft_block(const struct sm *sm, uint64_t node_guid, unsigned block, unsigned position,
+		  uint16_t masks[IBA_MFT_BLOCK]);
 uint16_t sm_lid_of(const struct sm *sm, uint64_t port_guid, unsigned *lmc); /* 0: none assigned */
 /* Devices that are left out because another one has their GUID, from 0; false: there are no more. */
 bool sm_duplicate_at(const struct sm *sm, uint32_t i, struct sm_duplicate *d);

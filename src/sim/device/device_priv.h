@@ -58,6 +58,7 @@ struct sim_node {
 	struct iba_rft *rft;	 /* random_cap / 16 blocks once one was set */
 	uint32_t rft_used;	 /* blocks up to the last that was set */
 	uint16_t *mft;		 /* mft_cap * 16 masks once one was set */
+	uint32_t mft_used;	 /* MLIDs up to the last block that was set */
 	uint8_t *slvl;		 /* [(nports+1)][(nports+1)][16] once one was set */
 	char *desc;		 /* NodeDescription, 64 bytes, once it was set */
 	struct vswitch *vswitch; /* NULL: an ordinary node */

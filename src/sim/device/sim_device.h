@@ -147,6 +147,10 @@ uint8_t sim_lft(const struct sim *s, node_id n, uint32_t lid); /* 255: no entry 
 /* The output port of a switch for a LID, by linear or random table and default port, as the device
  * computes it: 0 is the switch itself, more than its ports means that there is no route. */
 unsigned sim_route(const struct sim *s, node_id n, uint16_t lid);
+/* The ports of a switch that get copies of packets to a multicast LID, a bit for each: 256. False: none. */
+bool sim_mft(const struct sim *s, node_id n, uint16_t mlid, uint64_t ports[4]);
+uint32_t sim_mlids_used(const struct sim *s,
+			node_id n); /* behind the last one of a block that was set */
 unsigned sim_slvl(const struct sim *s, node_id n, unsigned in, unsigned out, unsigned sl);
 /* No service level leads from `in` to a data VL of `out`: packets that take this turn are
  * discarded. */

@@ -136,6 +136,7 @@ void sma_free(struct sim *s, node_id n)
 	node->rft = NULL;
 	node->rft_used = 0;
 	node->mft = NULL;
+	node->mft_used = 0;
 	node->slvl = NULL;
 }
 

@@ -299,6 +299,7 @@ unsigned sma_mft_set(struct req *r)
 	struct sim_node *node = &r->s->nodes[r->n];
 	struct iba_mft t;
 	unsigned block, group;
+	bool changed = false;
 
 	if (!mft_where(r, &block, &group))
 		return IBA_STATUS_BAD_FIELD;
@@ -306,7 +307,14 @@ unsigned sma_mft_set(struct req *r)
 		node->mft =
 			mem_zarray((node->si.mcast_cap + 31u) / 32 * 32 * 16, sizeof(*node->mft));
 	iba_mft_get(&t, r->in, IBA_SMP_DATA_SIZE);
-	for (unsigned i = 0; i < IBA_MFT_BLOCK; i++)
-		node->mft[(block * IBA_MFT_BLOCK + i) * 16 + group] = t.mask[i];
+	for (unsigned i = 0; i < IBA_MFT_BLOCK; i++) {
+		uint16_t *mask = &node->mft[(block * IBA_MFT_BLOCK + i) * 16 + group];
+
+		changed |= *mask != t.mask[i];
+		*mask = t.mask[i];
+	}
+	node->mft_used = MAX(node->mft_used, (block + 1) * IBA_MFT_BLOCK);
+	if (changed)
+		sim_changed(r->s, r->n, SIM_CHANGED_TABLE);
 	return sma_mft_get(r);
 }

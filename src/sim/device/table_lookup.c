@@ -46,6 +46,27 @@ unsigned lid_route(const struct sim *s, node_id n, uint16_t lid, bool qp0)
 	return lid <= node->si.linear_top ? sim_lft(s, n, lid) : IBA_PORT_NONE; /* IBA 14.2.5.4 */
 }
 
+/* Entries behind MulticastFDBTop are not in force, where the switch has it (IBA 14.2.5.4). */
+bool sim_mft(const struct sim *s, node_id n, uint16_t mlid, uint64_t ports[4])
+{
+	const struct sim_node *node = &s->nodes[n];
+	uint32_t at = mlid - IBA_LID_MCAST_FIRST;
+	const struct iba_port_info *pi = &s->ports[s->fab->nodes[n].first_port].pi;
+
+	memset(ports, 0, 4 * sizeof(*ports));
+	if (!node->mft || mlid < IBA_LID_MCAST_FIRST || at >= node->si.mcast_cap ||
+	    (pi->cap_mask & IBA_CAP_MCAST_TOP && node->si.mcast_top && mlid > node->si.mcast_top))
+		return false;
+	for (unsigned group = 0; group < 16; group++)
+		ports[group / 4] |= (uint64_t)node->mft[at * 16 + group] << group % 4 * 16;
+	return ports[0] | ports[1] | ports[2] | ports[3];
+}
+
+uint32_t sim_mlids_used(const struct sim *s, node_id n)
+{
+	return s->nodes[n].mft_used;
+}
+
 unsigned sim_route(const struct sim *s, node_id n, uint16_t lid)
 {
 	return lid_route(s, n, lid, false);

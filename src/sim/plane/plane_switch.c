@@ -154,18 +154,16 @@ void plane_copies_room(struct sim *s)
 static bool copies_begin(struct shard *sh, uint32_t chan, uint16_t dlid)
 {
 	const struct plane *pl = sh->plane;
-	const struct sim_node *node = &sh->nodes[chan_node(sh, chan)];
-	unsigned lid = dlid - IBA_LID_MCAST_FIRST, in = chan_num(sh, chan);
+	node_id n = chan_node(sh, chan);
+	unsigned in = chan_num(sh, chan);
 	uint64_t *left;
 
-	if (!node->mft)
+	if (!sh->nodes[n].mft)
 		return false;
 	if (!pl->copies_left)
 		plane_copies_room(sh->whole);
 	left = pl->copies_left[chan];
-	memset(left, 0, sizeof(pl->copies_left[chan]));
-	for (unsigned group = 0; lid < sh->cfg->mft_cap && group < 16; group++)
-		left[group / 4] |= (uint64_t)node->mft[lid * 16 + group] << group % 4 * 16;
+	sim_mft(sh->sim, n, dlid, left);
 	left[0] &= ~1ull; /* port 0 accepts no data */
 	left[in / 64] &= ~(1ull << in % 64);
 	return left[0] | left[1] | left[2] | left[3];

@@ -55,6 +55,7 @@ enum sm_question {
 	Q_SET_LID,
 	Q_TABLE,      /* a block of the linear table that a switch holds already */
 	Q_STAMP,      /* a block beyond its end: does it prove the mirror? */
+	Q_MFT,	      /* a block of its multicast table; item: attribute modifier */
 	Q_TURN,	      /* an SL-to-VL table: is that turn disabled? */
 	Q_SM_INFO,    /* which SM is at this port? */
 	Q_TWIN,	      /* NodeInfo: is the device still there whose GUID another one has, too? */
@@ -76,6 +77,7 @@ enum sm_question {
 	/* audit */
 	Q_AUDIT_PORT,
 	Q_AUDIT_BLOCK,
+	Q_AUDIT_MFT,
 	Q_AUDIT_RANDOM,
 	Q_AUDIT_TURN,
 	Q_AUDIT_SWITCH,

@@ -120,6 +120,7 @@ void sm_time_back(struct sm *sm, time_ps by)
 	sm_mirror_time_back(sm, by);
 	sm_damp_time_back(sm, by);
 	sm_virtual_time_back(sm, by);
+	sm_multicast_time_back(sm, by);
 }
 
 /* ---- beginning and end ---- */
@@ -162,6 +163,7 @@ void sm_free(struct sm *sm)
 	sm_names_free(sm);
 	sm_damp_free(sm);
 	sm_virtual_free(sm);
+	sm_multicast_free(sm);
 	sm_election_free(sm);
 	sm_mirror_free(sm);
 	sm_txns_free(sm);

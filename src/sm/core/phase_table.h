@@ -15,12 +15,14 @@
 	X(DISCOVER, "discover", discover, "discovers devices and links, assigns LIDs")            \
 	X(CONFIGURE, "configure", configure, "sets SwitchInfo, timeouts, with QoS SL-to-VL tables") \
 	X(COMPUTE, "compute", compute, "waits for routes")                                        \
+	X(PRUNE, "prune", prune, "removes multicast entries that must not be there while tables change") \
 	X(DEACTIVATE, "deactivate", skip, "stops what must stop while tables change")             \
 	X(JOIN, "join", skip, "prepares new switches and links before routes use them")           \
 	X(TABLES, "tables", blocks, "writes forwarding tables")                                   \
 	X(RESTORE, "restore", restore, "enables turns that were disabled for the update")         \
 	X(ARM, "arm", arm, "sets ports to Armed")                                                 \
 	X(ACTIVATE, "activate", activate, "sets ports to Active")                                 \
+	X(TREES, "trees", trees, "writes multicast forwarding tables")                            \
 	X(AUDIT, "audit", audit, "reads back what was set when SMPs were lost or doubled")        \
 	X(READY, "ready", ready, "at rest")                                                       \
 	X(SWEEP, "sweep", sweep, "asks every switch for changes")                                 \
@@ -39,6 +41,7 @@
 	X(STAGED, "staged", "provisional tables are in place: compute the final ones")            \
 	X(DOUBTFUL, "doubtful", "a Set may have been carried out twice or late")                  \
 	X(DUE, "due", "a sweep is due")                                                           \
+	X(GROUPS, "groups", "multicast tables differ from what is wanted")                        \
 	X(ASKED, "asked", "requests about VMs wait")                                              \
 	X(REFUSED, "refused", "devices refused, or routes failed verification: wait and retry")   \
 	X(RIVAL, "rival", "another manager is master, or is to be")                               \
@@ -63,6 +66,12 @@
 	X(COMPUTE, REFUSED, READY)         \
 	X(COMPUTE, RIVAL, SETTLE)          \
 	X(COMPUTE, OUTRANKED, STANDBY)     \
+	X(COMPUTE, GROUPS, PRUNE)          \
+	X(PRUNE, DONE, DEACTIVATE)         \
+	X(PRUNE, CHANGED, DISCOVER)        \
+	X(PRUNE, REFUSED, READY)           \
+	X(PRUNE, RIVAL, SETTLE)            \
+	X(PRUNE, OUTRANKED, STANDBY)       \
 	X(DEACTIVATE, DONE, JOIN)          \
 	X(DEACTIVATE, CHANGED, DISCOVER)   \
 	X(DEACTIVATE, REFUSED, READY)      \
@@ -95,6 +104,14 @@
 	X(ACTIVATE, REFUSED, READY)        \
 	X(ACTIVATE, RIVAL, SETTLE)         \
 	X(ACTIVATE, OUTRANKED, STANDBY)    \
+	X(ACTIVATE, GROUPS, TREES)         \
+	X(TREES, DONE, READY)              \
+	X(TREES, STAGED, COMPUTE)          \
+	X(TREES, DOUBTFUL, AUDIT)          \
+	X(TREES, CHANGED, DISCOVER)        \
+	X(TREES, REFUSED, READY)           \
+	X(TREES, RIVAL, SETTLE)            \
+	X(TREES, OUTRANKED, STANDBY)       \
 	X(AUDIT, DONE, READY)              \
 	X(AUDIT, CHANGED, DISCOVER)        \
 	X(AUDIT, REFUSED, READY)           \
@@ -103,6 +120,7 @@
 	X(READY, DUE, SWEEP)               \
 	X(READY, DOUBTFUL, AUDIT)          \
 	X(READY, ASKED, MOVE)              \
+	X(READY, GROUPS, TREES)            \
 	X(READY, CHANGED, DISCOVER)        \
 	X(READY, STAGED, COMPUTE)          \
 	X(READY, RIVAL, SETTLE)            \

@@ -106,7 +106,7 @@ void sm_status(const struct sm *sm, struct sm_status *st)
 	st->change_pending = sm->core.change_pending || sm_election_busy(sm) ||
 			     sm->sweep.retry_at != TIME_NEVER ||
 			     (sm_audit_open(sm) && sm->topo.fab) || sm_vms_waiting(sm) ||
-			     sm->virtual.left.n;
+			     sm->virtual.left.n || sm_multicast_busy(sm);
 }
 
 const struct fab *sm_fabric(const struct sm *sm)

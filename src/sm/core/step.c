@@ -125,6 +125,8 @@ static int take(struct sm *sm, const struct sm_event *ev)
 	case SM_EV_VMS_SAVED:
 		sm_vms_saved(sm);
 		break;
+	case SM_EV_GROUPS:
+		return sm_groups_in(sm, ev);
 	case SM_EV_VMS:
 		sm_vms_in(sm, ev);
 		break;

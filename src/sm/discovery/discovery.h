@@ -169,6 +169,7 @@ void sm_ask_twin(struct sm *sm, uint32_t port); /* NodeInfo again, behind a port
 void sm_ask_vf(struct sm *sm, uint32_t port, uint32_t modifier); /* what VFs behind it hold */
 void sm_ask_block(struct sm *sm, uint32_t node, uint32_t block);
 void sm_ask_stamp(struct sm *sm, uint32_t node, uint32_t block); /* does it prove the mirror? */
+void sm_ask_mft(struct sm *sm, uint32_t node, uint32_t modifier);
 void sm_ask_turn(struct sm *sm, uint32_t node, unsigned in, unsigned out);
 void sm_poll(struct sm *sm, uint32_t node); /* did a switch see a change? */
 bool sm_work_left(const struct sm *sm);

@@ -555,6 +555,9 @@ static void recv_one(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 	case Q_TABLE:
 		sm_takeover_block(sm, node, t->target.item, data);
 		break;
+	case Q_MFT:
+		sm_mft_takeover_block(sm, node, t->target.item, data);
+		break;
 	case Q_TURN:
 		sm_takeover_turn(sm, node, t->target.item, data);
 		break;
@@ -579,6 +582,7 @@ static void recv_one(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 	case Q_RANDOM:
 	case Q_AUDIT_PORT:
 	case Q_AUDIT_BLOCK:
+	case Q_AUDIT_MFT:
 	case Q_AUDIT_RANDOM:
 	case Q_AUDIT_TURN:
 	case Q_AUDIT_SWITCH:

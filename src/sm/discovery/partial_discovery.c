@@ -478,6 +478,7 @@ static enum sm_outcome partial_recv(struct sm *sm, const struct sm_txn *t, const
 	case Q_PORT_INFO:
 	case Q_SET_LID:
 	case Q_TABLE:
+	case Q_MFT:
 	case Q_STAMP:
 	case Q_TURN:
 	case Q_SM_INFO:
@@ -493,6 +494,7 @@ static enum sm_outcome partial_recv(struct sm *sm, const struct sm_txn *t, const
 	case Q_RANDOM:
 	case Q_AUDIT_PORT:
 	case Q_AUDIT_BLOCK:
+	case Q_AUDIT_MFT:
 	case Q_AUDIT_RANDOM:
 	case Q_AUDIT_TURN:
 	case Q_AUDIT_SWITCH:

@@ -53,6 +53,11 @@ void sm_ask_stamp(struct sm *sm, uint32_t node, uint32_t block)
 	ask(sm, Q_STAMP, sm_target_block(node, block));
 }
 
+void sm_ask_mft(struct sm *sm, uint32_t node, uint32_t modifier)
+{
+	ask(sm, Q_MFT, sm_target_block(node, modifier));
+}
+
 void sm_ask_turn(struct sm *sm, uint32_t node, unsigned in, unsigned out)
 {
 	ask(sm, Q_TURN, sm_target_turn(node, in, out));
@@ -199,6 +204,9 @@ void sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r)
 	case Q_STAMP:
 		sm_req_node(sm, r, IBA_GET, SM_FOR_DISCOVERY, node, IBA_ATTR_LFT, w.target.item);
 		break;
+	case Q_MFT:
+		sm_req_node(sm, r, IBA_GET, SM_FOR_DISCOVERY, node, IBA_ATTR_MFT, w.target.item);
+		break;
 	case Q_TURN:
 		sm_req_node(sm, r, IBA_GET, SM_FOR_DISCOVERY, node, IBA_ATTR_SLVL_TABLE,
 			    w.target.item);
@@ -216,6 +224,7 @@ void sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r)
 	case Q_RANDOM:
 	case Q_AUDIT_PORT:
 	case Q_AUDIT_BLOCK:
+	case Q_AUDIT_MFT:
 	case Q_AUDIT_RANDOM:
 	case Q_AUDIT_TURN:
 	case Q_AUDIT_SWITCH:

@@ -176,7 +176,7 @@ static enum sm_outcome ready_begin(struct sm *sm)
 	time_ps period = sweep_period(sm);
 
 	arrive_at_rest(sm, in_vain);
-	if (sm_moved(sm)) /* VMs that move postpone no sweep */
+	if (sm_moved(sm) | sm_trees_rested(sm)) /* VMs that move postpone no sweep, nor do groups */
 		return SM_GOING_ON;
 	own_port_plan(sm);
 	/* Spurious traps must not postpone the sweep. */
@@ -230,6 +230,8 @@ static enum sm_outcome ready_due(struct sm *sm)
 		sm_unfinished(sm);
 		return sm_changed(sm, SM_CAUSE_SILENCE, SM_ABOUT_NOTHING);
 	}
+	if (sm_trees_due(sm))
+		return SM_GROUPS;
 	return sm_vms_due(sm) ? SM_ASKED : SM_GOING_ON;
 }
 

@@ -98,6 +98,7 @@ void sm_takeover_switch(struct sm *sm, uint32_t node)
 	for (uint32_t b = 0; b <= n->si.linear_top / IBA_LFT_BLOCK; b++)
 		if (!sm_row_block(sm, n->row, b))
 			sm_ask_block(sm, node, b);
+	sm_mft_takeover(sm, node);
 }
 
 void sm_takeover_block(struct sm *sm, uint32_t node, uint32_t block, const uint8_t *data)

@@ -35,6 +35,7 @@ static void free_task(void *p)
 		rt_tables_free(j->old);
 	free(j->old_rank);
 	vec_free(&j->off);
+	sm_trees_task_free(j->trees);
 	free(j);
 }
 

@@ -115,6 +115,8 @@ static void tell_old(struct sm *sm, struct sm_compute *c)
 							   sm->dev.off.at[i].out});
 	}
 	c->off = &j->off;
+	if (sm->core.phase == SM_COMPUTE && sm->multicast.told)
+		c->trees = j->trees = sm_trees_task_new(sm);
 	if (!sm->routes.staged)
 		sm_reference_tell(sm, j, c);
 }
@@ -148,6 +150,14 @@ static void reference_take(struct sm *sm)
 		sm_reference_take(sm, x->by);
 }
 
+/* Multicast entries that must not be there while the tables change go first. */
+static enum sm_outcome trees_first(struct sm *sm, enum sm_outcome fit, struct sm_trees *trees)
+{
+	bool first = sm_trees_first(sm, trees);
+
+	return fit == SM_DONE && first ? SM_GROUPS : fit;
+}
+
 /* Tables for the snapshot, to be distributed next; the SM owns all of it from now on. */
 static enum sm_outcome routes_take(struct sm *sm, const struct sm_routes *r)
 {
@@ -171,7 +181,7 @@ static enum sm_outcome routes_take(struct sm *sm, const struct sm_routes *r)
 	x->ready = r->ready ? r->ready : UINT16_MAX;
 	rt_tables_fill(x->tables);
 	reference_take(sm);
-	return tables_fit(sm);
+	return trees_first(sm, tables_fit(sm), r->trees);
 }
 
 /* The next leg of a detour. */
@@ -189,7 +199,7 @@ static enum sm_outcome leg_take(struct sm *sm)
 	x->unplanned = false;
 	*l = (struct rt_leg){0};
 	reference_take(sm);
-	return tables_fit(sm);
+	return trees_first(sm, tables_fit(sm), NULL);
 }
 
 /* ---- the request ---- */

@@ -14,6 +14,7 @@ void sm_routes_free(struct sm_routes *r)
 	rt_plan_free(&r->alive);
 	rt_legs_free(&r->legs);
 	sm_defragmented_free(r->vms);
+	sm_trees_free(r->trees);
 	*r = (struct sm_routes){0};
 }
 
@@ -520,6 +521,20 @@ static bool compute(const struct sm_compute *c, unsigned threads, struct sm_rout
 	return true;
 }
 
+/* Default ports are not written into the tables yet. */
+static void trees(const struct sm_compute *c, struct sm_routes *out)
+{
+	struct rt_mchange change = {.f = c->fab,
+				    .was = c->old,
+				    .t = out->tables,
+				    .rank = out->tables->lanes ? NULL : out->rank,
+				    .plan = c->plan && !out->unplanned ? &out->plan : NULL,
+				    .off = c->off};
+
+	if (!out->tables->dflt)
+		out->trees = sm_trees_run(c->trees, c->data_fab, &change);
+}
+
 void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_routes *out,
 		    struct sm_work_done *done)
 {
@@ -556,5 +571,7 @@ void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_rout
 		plan(c, threads, &r, out);
 	if (out->verified && c->alive && c->before && out->rank)
 		plan_alive(c, threads, out);
+	if (out->verified && c->trees)
+		trees(c, out);
 	rt_report_free(&r);
 }

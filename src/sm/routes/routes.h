@@ -16,6 +16,7 @@ struct sm_task {
 	uint64_t *old_rank;
 	rt_turns off;
 	struct rt_before before, ref;
+	struct sm_trees_task *trees; /* NULL: none */
 };
 
 /* A worker may still read it: freed when that request is answered. */

@@ -56,7 +56,7 @@ static bool can_be_undone(const struct sm_written *w)
 {
 	return w->guid && (w->attr_id == IBA_ATTR_PORT_INFO || w->attr_id == IBA_ATTR_SWITCH_INFO ||
 			   w->attr_id == IBA_ATTR_LFT || w->attr_id == IBA_ATTR_RFT ||
-			   w->attr_id == IBA_ATTR_SLVL_TABLE);
+			   w->attr_id == IBA_ATTR_MFT || w->attr_id == IBA_ATTR_SLVL_TABLE);
 }
 
 /* Two items of one hash are both kept; the second may then be listed, and read, twice. */

@@ -346,6 +346,7 @@ static void all_by_lid(struct sm *sm)
 enum sm_outcome sm_tables_done(struct sm *sm)
 {
 	sm_rft_settle(sm);
+	sm_multicast_dirty(sm);
 	all_by_lid(sm);
 	sm_paths_rebuild(sm);
 	if (sm_sls_in_place(sm)) /* packets with former ones are under way */
@@ -439,9 +440,8 @@ static bool activate_next(struct sm *sm, struct sm_req *r)
 	}
 }
 
-static enum sm_outcome activate_done(struct sm *sm)
+enum sm_outcome sm_activated(struct sm *sm)
 {
-	sm_round_complete(sm, sm->routes.stage);
 	if (sm->routes.stage == SM_PROVISIONAL && !sm->routes.settled && sm->disc.presumes)
 		return sm_look_first(sm);
 	if (sm->routes.stage == SM_PROVISIONAL && !sm->routes.settled) {
@@ -456,6 +456,12 @@ static enum sm_outcome activate_done(struct sm *sm)
 	sm_finished(sm);
 	sm_ahead_reset(sm); /* they were for the old snapshot */
 	return sm_audit_wanted(sm, sm_copies_until(sm)) ? SM_DOUBTFUL : SM_DONE;
+}
+
+static enum sm_outcome activate_done(struct sm *sm)
+{
+	sm_round_complete(sm, sm->routes.stage);
+	return sm_trees_due(sm) ? SM_GROUPS : sm_activated(sm);
 }
 
 const struct sm_part sm_part_deactivate = {

@@ -96,6 +96,16 @@ static bool doubt_host_map(struct sm *sm, uint32_t node, uint32_t num, struct sm
 	return true;
 }
 
+static bool doubt_mft(struct sm *sm, uint32_t node, uint32_t modifier, struct sm_req *r)
+{
+	if (!sm_mft_is_known(sm, sm->topo.nodes.at[node].guid, modifier))
+		return false;
+	sm_req_node(sm, r, IBA_GET, SM_FOR_AUDIT, node, IBA_ATTR_MFT, modifier);
+	r->target = sm_target_block(node, modifier);
+	r->question = Q_AUDIT_MFT;
+	return true;
+}
+
 /* Step 0, 1 and so on of what has to be read; false: no more. A device that is not there holds nothing. */
 static bool doubt_make(struct sm *sm, const struct sm_written *w, uint32_t step, struct sm_req *r)
 {
@@ -112,6 +122,8 @@ static bool doubt_make(struct sm *sm, const struct sm_written *w, uint32_t step,
 		return doubt_port(sm, node, w->item, r);
 	if (w->attr_id == IBA_ATTR_SLVL_TABLE)
 		return sw ? doubt_turn(sm, node, w->item, r) : doubt_host_map(sm, node, w->item, r);
+	if (w->attr_id == IBA_ATTR_MFT)
+		return sw && doubt_mft(sm, node, w->item, r);
 	return sw && doubt_block(sm, node, w, r);
 }
 
@@ -183,10 +195,28 @@ static bool audit_map_next(struct sm *sm, struct sm_cursor *at, struct sm_req *r
 	return false;
 }
 
+static bool audit_mft_next(struct sm *sm, struct sm_cursor *at, struct sm_req *r)
+{
+	for (; at->node < sm->topo.fab->nswitches; at->node++, at->step = 0) {
+		uint32_t node = sm->topo.node_of[sm->topo.fab->switches[at->node]];
+		const struct sm_mft *m = sm_mft_find(sm, sm->topo.nodes.at[node].guid);
+
+		while (m && at->step < m->nblocks * m->npos) {
+			uint32_t i = at->step++;
+
+			if (m->at[i].sets.again == sm->audit.generation &&
+			    doubt_mft(sm, node, sm_mft_modifier(i / m->npos, i % m->npos), r))
+				return true;
+		}
+	}
+	return false;
+}
+
 static bool (*const audits[AUDIT_END])(struct sm *sm, struct sm_cursor *at, struct sm_req *r) = {
 	[AUDIT_DOUBTS] = audit_doubt_next, [AUDIT_PORTS] = audit_port_next,
 	[AUDIT_BLOCKS] = audit_block_next, [AUDIT_RANDOM] = sm_rft_audit_next,
 	[AUDIT_TURNS] = audit_turn_next,   [AUDIT_MAPS] = audit_map_next,
+	[AUDIT_MFTS] = audit_mft_next,
 };
 
 static bool audit_next(struct sm *sm, struct sm_req *r)
@@ -270,6 +300,9 @@ static bool as_set(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 
 	if (t->question == Q_AUDIT_BLOCK)
 		return block_as_set(sm, t->target, data);
+	if (t->question == Q_AUDIT_MFT)
+		return sm_mft_as_set(sm, sm->topo.nodes.at[t->target.node].guid, t->target.item,
+				     data);
 	if (t->question == Q_AUDIT_RANDOM)
 		return sm_rft_audit(sm, t, data);
 	if (t->question == Q_AUDIT_TURN && t->target.kind == SM_TARGET_PORT)

@@ -23,6 +23,7 @@ void sm_row_forget(struct sm *sm, uint32_t row)
 
 	sm_row_all_unknown(sm, row);
 	sm_maps_unknown(sm, r->guid);
+	sm_mft_unknown(sm, r->guid);
 	if (r->rft)
 		sm_rft_forget(r->rft);
 	r->rank = UINT64_MAX;
@@ -43,6 +44,7 @@ void sm_row_restarted(struct sm *sm, uint32_t row)
 {
 	sm_row_forget(sm, row);
 	sm->dev.rows.at[row].fresh = true;
+	sm_mft_restarted(sm, sm->dev.rows.at[row].guid);
 	memset(sm->dev.rows.at[row].mapped, 0, sizeof(sm->dev.rows.at[row].mapped));
 	sm_disabled_doubt(sm, row);
 }
@@ -189,6 +191,7 @@ void sm_rows_unknown(struct sm *sm)
 			sm_rft_forget(sm->dev.rows.at[i].rft);
 	}
 	sm_maps_all_unknown(sm);
+	sm_mfts_unknown(sm);
 }
 
 void sm_rows_free(struct sm *sm)

@@ -127,6 +127,7 @@ union sm_running {
 			AUDIT_RANDOM,
 			AUDIT_TURNS,
 			AUDIT_MAPS,
+			AUDIT_MFTS,
 			AUDIT_END
 		} what;
 		bool all_settled; /* no copy can be under way any more */
@@ -187,6 +188,7 @@ enum sm_outcome sm_blocks_begin(struct sm *sm);
 bool sm_blocks_next(struct sm *sm, struct sm_req *r);
 enum sm_outcome sm_blocks_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
 enum sm_outcome sm_tables_done(struct sm *sm);
+enum sm_outcome sm_activated(struct sm *sm); /* ports are Active, and multicast trees in place */
 void sm_port_order(struct sm *sm, uint32_t port, enum iba_port_state st, enum sm_purpose purpose,
 		   struct sm_req *r);
 enum sm_outcome sm_port_take(struct sm *sm, const struct sm_txn *t, const uint8_t *data);

@@ -22,6 +22,7 @@ void sm_tables_forget(struct sm *sm)
 	sm_maps_all_unknown(sm);
 	sm_sls_forget(sm);
 	sm_disabled_clear(sm);
+	sm_mfts_forget(sm);
 	sm_audit_forget(sm);
 }
 
@@ -43,6 +44,9 @@ void sm_set_unacknowledged(struct sm *sm, const struct sm_txn *t)
 		sm_map_unknown(sm, sm->topo.nodes.at[node].guid,
 			       iba_smp_attr_mod(t->send.mad) >> 8 & 0xff,
 			       iba_smp_attr_mod(t->send.mad) & 0xff);
+	else if (t->attr_id == IBA_ATTR_MFT)
+		sm_mft_sent(sm, sm->topo.nodes.at[node].guid, iba_smp_attr_mod(t->send.mad),
+			    iba_smp_data_const(t->send.mad));
 	else if (t->attr_id == IBA_ATTR_RFT)
 		sm_rft_block_unknown(sm, node, iba_smp_attr_mod(t->send.mad));
 	else if (t->attr_id == IBA_ATTR_SWITCH_INFO && t->purpose == SM_FOR_DISTRIBUTION)

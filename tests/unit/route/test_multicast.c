@@ -102,7 +102,7 @@ static void expect_right(const struct fab *f, const struct rt_tables *t, const s
 {
 	struct rt_mreport r;
 
-	rt_multicast_verify(f, t, x->groups, x->n, trees, &r);
+	rt_multicast_verify(f, t, NULL, x->groups, x->n, trees, &r);
 	if (!r.ok)
 		fail_msg("%s", r.problem[0]);
 	assert_int_equal(r.groups, x->n);
@@ -440,7 +440,7 @@ static void expect_safe(const struct fab *f, const struct rt_tables *t, const st
 {
 	struct rt_mreport r;
 
-	rt_multicast_verify(f, t, x->groups, x->n, trees, &r);
+	rt_multicast_verify(f, t, NULL, x->groups, x->n, trees, &r);
 	if (r.loops || r.cyclic || r.doubled)
 		fail_msg("%s", r.problem[0]);
 }
@@ -571,7 +571,7 @@ TEST(the_verifier_finds_faults)
 	struct rt_mtree x = {.mlid = IBA_LID_MCAST_FIRST};
 	struct rt_mreport r;
 
-	rt_multicast_verify(f, NULL, &g, 1, &trees, &r);
+	rt_multicast_verify(f, NULL, NULL, &g, 1, &trees, &r);
 	assert_false(r.ok);
 	assert_true(r.missing > 0);
 	/* Every port of every switch: a ring. */
@@ -584,7 +584,7 @@ TEST(the_verifier_finds_faults)
 		vec_push(&x.at, b);
 	}
 	vec_push(&trees, x);
-	rt_multicast_verify(f, NULL, &g, 1, &trees, &r);
+	rt_multicast_verify(f, NULL, NULL, &g, 1, &trees, &r);
 	assert_false(r.ok);
 	assert_true(r.loops > 0);
 	assert_true(r.cyclic > 0);
@@ -596,13 +596,13 @@ TEST(the_verifier_finds_faults)
 			rt_ports_drop(&trees.at[0].at.at[0].ports, p);
 			rt_ports_drop(&trees.at[0].at.at[1].ports, f->ports[q].num);
 		}
-	rt_multicast_verify(f, NULL, &g, 1, &trees, &r);
+	rt_multicast_verify(f, NULL, NULL, &g, 1, &trees, &r);
 	assert_false(r.ok);
 	assert_int_equal(r.loops, 0);
 	assert_true(r.strangers > 0);
 	/* A port without a link. */
 	rt_ports_add(&trees.at[0].at.at[0].ports, 200);
-	rt_multicast_verify(f, NULL, &g, 1, &trees, &r);
+	rt_multicast_verify(f, NULL, NULL, &g, 1, &trees, &r);
 	assert_false(r.ok);
 	rt_mtrees_free(&trees);
 	fab_free(f);

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The groups that are wanted, as the last event gave them, and the task that they become over a snapshot. State: groups and
+ * members of struct sm_multicast. Ways in: sm_groups_in(), sm_trees_task_new(). Members that are not in the snapshot are left
+ * out until they are.
+ */
+#include "sm/manager.h"
+
+static int by_mlid(const void *a, const void *b)
+{
+	const struct sm_group *x = a, *y = b;
+
+	return (x->mlid > y->mlid) - (x->mlid < y->mlid);
+}
+
+static bool make_sense(const struct sm_group *g, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (g[i].mlid < IBA_LID_MCAST_FIRST || g[i].mlid == IBA_LID_PERMISSIVE ||
+		    g[i].sl >= RT_SLS || (i && g[i].mlid == g[i - 1].mlid))
+			return false;
+	return true;
+}
+
+static bool same_group(const struct sm_group *a, const struct sm_group *b)
+{
+	if (a->mlid != b->mlid || a->sl != b->sl || a->nmembers != b->nmembers)
+		return false;
+	for (size_t i = 0; i < a->nmembers; i++)
+		if (a->members[i].port_guid != b->members[i].port_guid ||
+		    a->members[i].receives != b->members[i].receives ||
+		    a->members[i].sends != b->members[i].sends)
+			return false;
+	return true;
+}
+
+static bool same_groups(const struct sm_multicast *m, const struct sm_group *g, size_t n)
+{
+	if (!m->told || m->groups.n != n)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!same_group(&m->groups.at[i], &g[i]))
+			return false;
+	return true;
+}
+
+/* Takes a copy. */
+static void groups_take(struct sm *sm, const struct sm_group *g, size_t n)
+{
+	struct sm_multicast *m = &sm->multicast;
+	size_t members = 0;
+
+	for (size_t i = 0; i < n; i++)
+		members += g[i].nmembers;
+	m->groups.n = m->members.n = 0;
+	vec_room(&m->groups, n);
+	vec_room(&m->members, members);
+	for (size_t i = 0; i < n; i++) {
+		struct sm_group x = g[i];
+
+		x.members = m->members.at + m->members.n;
+		for (size_t k = 0; k < g[i].nmembers; k++)
+			m->members.at[m->members.n++] = g[i].members[k];
+		m->groups.at[m->groups.n++] = x;
+	}
+	m->told = true;
+	m->version++;
+	m->st.groups = (uint32_t)n;
+	sm_multicast_dirty(sm);
+}
+
+int sm_groups_in(struct sm *sm, const struct sm_event *ev)
+{
+	struct sm_group *g = mem_array(ev->ngroups + 1, sizeof(*g));
+	int rc = 0;
+
+	if (ev->ngroups)
+		memcpy(g, ev->groups, ev->ngroups * sizeof(*g));
+	qsort(g, ev->ngroups, sizeof(*g), by_mlid);
+	if (!make_sense(g, ev->ngroups))
+		rc = -EINVAL;
+	else if (!same_groups(&sm->multicast, g, ev->ngroups))
+		groups_take(sm, g, ev->ngroups);
+	free(g);
+	return rc;
+}
+
+/* ---- over the snapshot ---- */
+
+/* Endports and functions of HCAs by GUID; a virtual function stands for the port of its HCA. */
+static void ports_by_guid(const struct fab *f, struct map64 *by)
+{
+	for (port_id p = 0; p < f->nports; p++)
+		if (f->ports[p].guid && (!fab_is_switch(f, f->ports[p].node) || !f->ports[p].num))
+			map64_put(by, f->ports[p].guid, p);
+	for (uint32_t i = 0; i < f->nvlids; i++)
+		if (f->vlids[i].guid && map64_get(by, f->vlids[i].guid) == MAP_NONE)
+			map64_put(by, f->vlids[i].guid, f->vlids[i].port);
+}
+
+static void group_place(const struct sm_group *g, const struct map64 *by, struct sm_trees_task *t)
+{
+	uint32_t first = (uint32_t)t->members.n;
+
+	for (size_t i = 0; i < g->nmembers; i++) {
+		const struct sm_group_member *m = &g->members[i];
+		uint32_t p = map64_get(by, m->port_guid);
+
+		if (p != MAP_NONE && (m->receives || m->sends))
+			vec_push(&t->members, (struct rt_member){p, m->receives});
+	}
+	vec_push(&t->groups, (struct rt_group){.mlid = g->mlid,
+					       .sl = g->sl,
+					       .nmembers = (uint32_t)t->members.n - first});
+}
+
+/* Ports of switches behind which no device is known, though they may forward. */
+static void astray_find(const struct sm *sm, struct sm_trees_task *t)
+{
+	const struct fab *f = sm->topo.fab, *data = sm_data_fab(sm);
+
+	for (node_id n = 0; n < f->nnodes; n++) {
+		const struct sm_node *x = &sm->topo.nodes.at[sm->topo.node_of[n]];
+
+		for (unsigned p = 1; fab_is_switch(f, n) && p <= x->nports; p++) {
+			port_id id = fab_port_id(f, n, p);
+
+			t->astray[id] =
+				data->ports[id].peer == FAB_NONE &&
+				sm->topo.ports.at[x->first_port + p].pi.state >= IBA_PORT_ARMED;
+		}
+	}
+}
+
+struct sm_trees_task *sm_trees_task_new(const struct sm *sm)
+{
+	const struct sm_multicast *m = &sm->multicast;
+	const struct fab *f = sm->topo.fab;
+	struct sm_trees_task *t = mem_zalloc(sizeof(*t));
+	struct map64 by = {0};
+	uint32_t at = 0;
+
+	ports_by_guid(f, &by);
+	for (size_t i = 0; i < m->groups.n; i++)
+		group_place(&m->groups.at[i], &by, t);
+	map64_free(&by);
+	for (size_t i = 0; i < t->groups.n; i++) { /* the array does not move any more */
+		t->groups.at[i].members = t->members.at + at;
+		at += t->groups.at[i].nmembers;
+	}
+	t->version = m->version;
+	t->cap = mem_zarray(f->nswitches + 1u, sizeof(*t->cap));
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		t->cap[s] = sm->topo.nodes.at[sm->topo.node_of[f->switches[s]]].si.mcast_cap;
+	t->astray = mem_zarray(f->nports + 1u, sizeof(*t->astray));
+	astray_find(sm, t);
+	sm_mfts_trees(sm, &t->old);
+	return t;
+}
+
+void sm_trees_task_free(struct sm_trees_task *t)
+{
+	if (!t)
+		return;
+	vec_free(&t->groups);
+	vec_free(&t->members);
+	free(t->cap);
+	free(t->astray);
+	rt_mtrees_free(&t->old);
+	free(t);
+}

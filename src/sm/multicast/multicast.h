@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Multicast: the trees that are wanted, and what each switch holds of multicast forwarding tables (MFT).
+ *
+ * Keeps: groups as the last SM_EV_GROUPS gave them, blocks of MFTs by switch GUID as far as acknowledged Sets and reads tell,
+ * trees that were computed for them. Promises: what is known of a switch is what it acknowledged; before a block is written,
+ * trees and the way to them were verified. Does not know members by rule: subnet administration does.
+ */
+#ifndef WEFT_SM_MULTICAST_H
+#define WEFT_SM_MULTICAST_H
+
+#include "route/multicast.h"
+#include "sm/tables/tables.h"
+
+/* 32 MLIDs at 16 ports. */
+struct sm_mft_block {
+	uint16_t has[IBA_MFT_BLOCK];   /* as acknowledged or read */
+	uint16_t maybe[IBA_MFT_BLOCK]; /* these, and those of Sets that were not acknowledged */
+	bool known;
+	struct sm_block_sets sets;
+};
+
+/* What a switch holds. */
+struct sm_mft {
+	uint64_t guid;
+	uint32_t nblocks;	 /* of 32 MLIDs, in `at` */
+	uint8_t npos;		 /* of 16 ports */
+	bool fresh;		 /* it restarted empty: blocks that are not in `at` are empty */
+	struct sm_mft_block *at; /* [block][position] */
+};
+
+/* What a computation of trees takes. It points to nothing of the manager. */
+struct sm_trees_task {
+	uint32_t version; /* of the groups */
+	VEC(struct rt_group) groups;
+	VEC(struct rt_member) members;
+	uint16_t *cap;
+	uint8_t *astray;
+	rt_mtrees old;
+};
+
+struct sm_trees {
+	uint32_t version;
+	bool verified;
+	rt_mtrees new, mid;
+	uint32_t losing;  /* trees that lose a link that may carry packets, on the way to mid */
+	uint32_t partial; /* groups that lack members */
+};
+
+/* A block to be written. */
+struct sm_mft_write {
+	uint32_t node; /* of the topology database */
+	uint16_t block;
+	uint8_t pos;
+	uint16_t mask[IBA_MFT_BLOCK];
+};
+
+struct sm_multicast {
+	bool told; /* SM_EV_GROUPS came: until then MFTs stay as they are */
+	uint32_t version;
+	VEC(struct sm_group) groups; /* by MLID; members point into `members` */
+	VEC(struct sm_group_member) members;
+	VEC(struct sm_mft) mfts;
+	struct map64 by_guid;
+	bool dirty;		/* switches may hold other than the trees that are wanted */
+	struct sm_trees *ready; /* of the tables that are distributed or in force; NULL: none */
+	VEC(struct sm_mft_write) writes; /* of the running step */
+	size_t at;
+	uint32_t top_at; /* switches whose MulticastFDBTop was looked at */
+	enum { SM_TREES_PRUNE, SM_TREES_GROW, SM_TREES_END } step;
+	bool at_rest;	    /* the phase was entered from rest */
+	bool moved;	    /* and ends there */
+	time_ps drained_at; /* packets on links that trees lost are gone */
+	struct sm_multicast_status st;
+};
+
+/* groups.c */
+int sm_groups_in(struct sm *sm, const struct sm_event *ev); /* -EINVAL: they make no sense */
+struct sm_trees_task *sm_trees_task_new(const struct sm *sm);
+void sm_trees_task_free(struct sm_trees_task *t);
+
+/* mft_rows.c: what switches hold */
+void sm_mft_read(struct sm *sm, uint64_t guid, uint32_t modifier, const uint8_t *data);
+void sm_mft_set(struct sm *sm, uint64_t guid, uint32_t modifier, const uint8_t *data);
+void sm_mft_sent(struct sm *sm, uint64_t guid, uint32_t modifier, const uint8_t *data);
+void sm_mft_unknown(struct sm *sm, uint64_t guid); /* it may have restarted */
+void sm_mft_restarted(struct sm *sm, uint64_t guid);
+void sm_mfts_unknown(struct sm *sm);
+void sm_mfts_forget(struct sm *sm); /* another manager writes them from now on */
+struct sm_mft *sm_mft_find(const struct sm *sm, uint64_t guid); /* NULL */
+/* NULL: not known. */
+const uint16_t *sm_mft_known(const struct sm_mft *m, uint32_t block, unsigned pos);
+bool sm_mft_as_set(struct sm *sm, uint64_t guid, uint32_t modifier, const uint8_t *data);
+bool sm_mft_is_known(const struct sm *sm, uint64_t guid, uint32_t modifier);
+/* What switches may hold, over the snapshot. */
+void sm_mfts_trees(const struct sm *sm, rt_mtrees *out);
+uint32_t sm_mft_blocks(const struct sm *sm, uint32_t node); /* that it has room for */
+
+/* mft_takeover.c */
+void sm_mft_takeover(struct sm *sm, uint32_t node);
+void sm_mft_takeover_block(struct sm *sm, uint32_t node, uint32_t modifier, const uint8_t *data);
+
+/* tree_compute.c: pure */
+/* c: snapshot, tables and plan; data: the snapshot with silent links, NULL: there are none. */
+struct sm_trees *sm_trees_run(const struct sm_trees_task *k, const struct fab *data,
+			      const struct rt_mchange *c);
+void sm_trees_free(struct sm_trees *t);
+
+/* tree_updates.c */
+const uint64_t *sm_trees_rank(const struct sm *sm); /* that the tables obey; NULL */
+bool sm_trees_first(struct sm *sm,
+		    struct sm_trees *ready); /* tables are to change: something has to go before */
+bool sm_trees_due(struct sm *sm);	     /* switches hold other than is wanted */
+bool sm_trees_rested(struct sm *sm);	     /* the phase that ends came from rest and goes there */
+
+/* multicast_state.c */
+void sm_multicast_dirty(struct sm *sm);
+void sm_multicast_free(struct sm *sm);
+void sm_multicast_time_back(struct sm *sm, time_ps by);
+bool sm_multicast_busy(const struct sm *sm); /* trees are to change */
+
+static inline uint32_t sm_mft_modifier(uint32_t block, unsigned pos)
+{
+	return block | (uint32_t)pos << 28;
+}
+
+#endif
