@@ -136,6 +136,9 @@ bool lab_manager_vms(struct lab *l, unsigned index, const struct sm_vm_request *
 bool lab_manager_groups(struct lab *l, unsigned index, const struct sm_group *g, size_t n);
 /* Called with each answer of each manager to such a request, when it comes. */
 void lab_on_vm(struct lab *l, void (*fn)(void *ctx, const struct sm_vm_result *r), void *ctx);
+/* Partitions and levels of service of this manager, at once, and of those started here later; copied. */
+struct pol;
+void lab_manager_policy(struct lab *l, unsigned index, const struct pol *p);
 /* Configuration of the next one that is started. */
 void lab_manager_config(struct lab *l, unsigned index, const struct sm_config *c);
 /* The manager that lab_sm(), lab_run_*(), lab_sum() and lab_judge() refer to. */

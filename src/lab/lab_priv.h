@@ -28,6 +28,7 @@ struct lab_manager {
 	struct sm_config cfg;
 	time_ps start;	     /* of the first one */
 	struct sm *sm;	     /* NULL: stopped */
+	struct pol *policy;  /* of it and of those after it; NULL: the default one */
 	uint32_t generation; /* how many managers were stopped here */
 	node_id node;
 	struct sm_actions out;

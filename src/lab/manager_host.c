@@ -7,6 +7,7 @@
 #include "lab/given_tables.h"
 #include "lab/host_sls.h"
 #include "lab/lab_priv.h"
+#include "policy/policy.h"
 #include "sim/kernel/sim_kernel.h"
 
 /* The upper half of a cookie is the manager's generation: events of a stopped manager are ignored. */
@@ -271,6 +272,7 @@ void lab_manager_free(struct lab_manager *m)
 	vec_free(&m->vms);
 	vec_free(&m->late);
 	free(m->memory);
+	pol_free(m->policy);
 	free(m);
 }
 
@@ -368,6 +370,8 @@ static void manager_new(struct lab_manager *m, bool with_lids)
 {
 	assert(!m->sm);
 	m->sm = sm_new(&m->cfg);
+	if (m->policy)
+		sm_policy_set(m->sm, m->policy);
 	m->sls_number = 0;
 	for (size_t i = 0; with_lids && i < m->lids.n; i++)
 		sm_seed_lid(m->sm, m->lids.at[i].guid, m->lids.at[i].lid, m->lids.at[i].lmc);
@@ -461,6 +465,18 @@ void lab_manager_order(struct lab *l, unsigned index, enum sm_event_kind order, 
 
 	if (m->sm && !m->paused && m->st.phase != SM_OFF)
 		manager_step(m, &(struct sm_event){.kind = order, .guid = guid});
+}
+
+void lab_manager_policy(struct lab *l, unsigned index, const struct pol *p)
+{
+	struct lab_manager *m = l->managers.at[index];
+
+	pol_free(m->policy);
+	m->policy = pol_copy(p);
+	if (!m->sm)
+		return;
+	sm_policy_set(m->sm, p);
+	lab_manager_order(l, index, SM_EV_WAKE, 0);
 }
 
 bool lab_manager_vms(struct lab *l, unsigned index, const struct sm_vm_request *r, size_t n)

@@ -182,10 +182,22 @@ static size_t held_place(const keys_t *keys, uint16_t key, const uint16_t *held,
 	return same;
 }
 
+/* Entries that hold nothing come first: a key that is to go stays until the others are in place. */
+static bool free_place(const uint16_t *held, size_t nheld, uint16_t *out, size_t max, uint16_t key)
+{
+	for (unsigned stale = 0; stale < 2; stale++)
+		for (size_t i = 0; i < max; i++)
+			if (!out[i] && (stale || i >= nheld || !held[i])) {
+				out[i] = key;
+				return true;
+			}
+	return false;
+}
+
 static int keys_place(const keys_t *keys, const uint16_t *held, size_t nheld, uint16_t *out,
 		      size_t max)
 {
-	size_t next = 0, used = 0;
+	size_t used = 0;
 	bool *done = mem_zarray(keys->n + 1, sizeof(*done));
 	int rc = 0;
 
@@ -202,14 +214,9 @@ static int keys_place(const keys_t *keys, const uint16_t *held, size_t nheld, ui
 			done[i] = true;
 		}
 	}
-	for (size_t i = 0; i < keys->n; i++) {
-		while (next < max && out[next])
-			next++;
-		if (!done[i] && next < max)
-			out[next] = keys->at[i].pkey;
-		else if (!done[i])
+	for (size_t i = 0; i < keys->n; i++)
+		if (!done[i] && !free_place(held, nheld, out, max, keys->at[i].pkey))
 			rc = -ENOSPC;
-	}
 	for (size_t i = 0; i < max; i++)
 		used = out[i] ? i + 1 : used;
 	free(done);

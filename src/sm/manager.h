@@ -15,6 +15,7 @@
 #include "sm/mirror/mirror.h"
 #include "sm/multicast/multicast.h"
 #include "sm/names/node_names.h"
+#include "sm/partitions/partitions.h"
 #include "sm/restore/restore.h"
 #include "sm/routes/routes.h"
 #include "sm/tables/tables.h"
@@ -41,6 +42,7 @@ struct sm {
 	union sm_running run;
 	struct sm_virtual virtual;
 	struct sm_multicast multicast;
+	struct sm_partitions partitions;
 };
 
 #endif

@@ -107,6 +107,9 @@ enum sm_scheme {
 	SM_SCHEME_NONE,		/* no VMs: a vSwitch is a switch as any other */
 };
 
+/* In which direction switches drop packets of other partitions, at ports behind which hosts are. */
+enum sm_enforce { SM_ENFORCE_BOTH, SM_ENFORCE_IN, SM_ENFORCE_OUT, SM_ENFORCE_OFF };
+
 struct sm_config {
 	struct sm_mechanism mechanism;
 	unsigned port; /* the local port the SM sits on; 0 on a switch */
@@ -132,6 +135,7 @@ struct sm_config {
 	bool qos;	/* also write SL2VL and VL arbitration tables */
 	unsigned subnet_timeout; /* exponent for PortInfo; 0: from distance and response times */
 	unsigned vl_high_limit;
+	enum sm_enforce part_enforce;
 	uint64_t m_key;
 	unsigned m_key_protect, m_key_lease_s;
 	uint64_t m_keys[SM_MAX_M_KEYS]; /* devices may still hold one of these; 0: no more */
@@ -179,6 +183,7 @@ struct sm_config {
 	bool mirror; /* with contest: a standby SM mirrors what the master knows: mirror/mirror.h */
 };
 
+enum { SM_PKEYS_A_BLOCK = 32 };
 enum { SM_MAX_WINDOW = 4096, SM_MAX_FLAPS = 255 };
 
 void sm_config_default(struct sm_config *c);
@@ -587,6 +592,8 @@ enum sm_note_kind {
 	SM_NOTE_LANES,	      /* lanes, about the port with the fewest VLs */
 	SM_NOTE_WORSE,	      /* engine: it was named, and another one is clearly better */
 	SM_NOTE_ENGINE,	      /* engine: it was chosen */
+	SM_NOTE_PARTITIONS,   /* times: blocks of P_Key tables and ports that were set at rest */
+	SM_NOTE_NO_ROOM_FOR_KEYS, /* room, about a port that is to have more P_Keys than it can hold */
 	SM_NOTE_NKINDS
 };
 
@@ -712,6 +719,19 @@ int sm_state_load(struct sm *sm, const uint8_t *bytes, size_t len, struct err *e
  * the SM a SM_EV_WAKE afterwards: its wake-up time may have changed.
  */
 void sm_reconfigure(struct sm *sm, const struct sm_config *c);
+/*
+ * What ports are members of, and levels of service: copied. Before SM_EV_START, and at any later time; then P_Key tables
+ * are changed as soon as the manager is at rest, keys added before others are removed. A policy without configured
+ * partitions leaves the tables of devices as they are, unless an earlier one changed them. Pass the SM a SM_EV_WAKE
+ * afterwards.
+ */
+struct pol;
+void sm_policy_set(struct sm *sm, const struct pol *p);
+const struct pol *sm_policy(const struct sm *sm); /* in force; never NULL */
+/* A block of the P_Key table of a port (of a switch: 0 or one behind which a host is) as last read or set; false: not
+ * known. While no partitions were ever configured tables are not read: then as devices are at power-on. */
+bool sm_pkey_block(const struct sm *sm, uint64_t node_guid, unsigned port, unsigned block,
+		   uint16_t keys[SM_PKEYS_A_BLOCK]);
 /*
  * Moves the beginning of time by `by`: 64 bits of picoseconds last 213 days. sm_actions.wake of
  * the last step moves as well. Leave more than flap_ps and hold_ps of the past.

@@ -152,6 +152,8 @@ bool sim_mft(const struct sim *s, node_id n, uint16_t mlid, uint64_t ports[4]);
 uint32_t sim_mlids_used(const struct sim *s,
 			node_id n); /* behind the last one of a block that was set */
 unsigned sim_slvl(const struct sim *s, node_id n, unsigned in, unsigned out, unsigned sl);
+/* An entry of the port's P_Key table; 0: it is empty, or there is none. */
+uint16_t sim_pkey(const struct sim *s, port_id p, unsigned index);
 /* No service level leads from `in` to a data VL of `out`: packets that take this turn are
  * discarded. */
 bool sim_turn_off(const struct sim *s, node_id n, unsigned in, unsigned out);

@@ -100,8 +100,10 @@ unsigned sma_pkey_set(struct req *r)
 	if (!pkey_where(r, &num, &block))
 		return IBA_STATUS_BAD_FIELD;
 	p = req_port(r, num);
-	if (!p->pkeys)
+	if (!p->pkeys) {
 		p->pkeys = mem_zarray((r->s->cfg.pkey_cap + 31u) / 32 * 32, sizeof(*p->pkeys));
+		p->pkeys[0] = 0xffff;
+	}
 	iba_pkey_table_get(&t, r->in, IBA_SMP_DATA_SIZE);
 	memcpy(p->pkeys + block * 32, t.pkey, sizeof(t.pkey));
 	return sma_pkey_get(r);

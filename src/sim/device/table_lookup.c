@@ -113,6 +113,15 @@ bool sim_turn_off(const struct sim *s, node_id n, unsigned in, unsigned out)
 
 /* ---- partitions ---- */
 
+uint16_t sim_pkey(const struct sim *s, port_id p, unsigned index)
+{
+	const uint16_t *t = s->ports[p].pkeys;
+
+	if (index >= (s->cfg.pkey_cap + 31u) / 32 * 32)
+		return 0;
+	return t ? t[index] : index ? 0 : 0xffff;
+}
+
 /* Full member on one side at least, and the same 15 bits (IBA 10.9.3). */
 static bool pkey_in_table(const struct sim *s, port_id port, uint16_t pkey)
 {

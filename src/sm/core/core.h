@@ -59,6 +59,7 @@ enum sm_question {
 	Q_TURN,	      /* an SL-to-VL table: is that turn disabled? */
 	Q_SM_INFO,    /* which SM is at this port? */
 	Q_TWIN,	      /* NodeInfo: is the device still there whose GUID another one has, too? */
+	Q_PKEYS,      /* a P_Key table, or what is needed for it: see partitions */
 	Q_VF_INFO,    /* what VFs hold; item: attribute modifier */
 	Q_PORT_CHECK, /* did it change before PortStateChange could be cleared? */
 	/* partial discovery, of switches that are known */

@@ -121,6 +121,7 @@ void sm_time_back(struct sm *sm, time_ps by)
 	sm_damp_time_back(sm, by);
 	sm_virtual_time_back(sm, by);
 	sm_multicast_time_back(sm, by);
+	sm_partitions_time_back(sm, by);
 }
 
 /* ---- beginning and end ---- */
@@ -142,6 +143,7 @@ struct sm *sm_new(const struct sm_config *c)
 	sm_discovery_init(sm);
 	sm_election_init(sm);
 	sm_mirror_init(sm);
+	sm_partitions_init(sm);
 	return sm;
 }
 
@@ -164,6 +166,7 @@ void sm_free(struct sm *sm)
 	sm_damp_free(sm);
 	sm_virtual_free(sm);
 	sm_multicast_free(sm);
+	sm_partitions_free(sm);
 	sm_election_free(sm);
 	sm_mirror_free(sm);
 	sm_txns_free(sm);

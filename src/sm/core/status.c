@@ -103,8 +103,9 @@ void sm_status(const struct sm *sm, struct sm_status *st)
 	st->staged = sm->routes.staged;
 	st->comparing = sm_balance_is_open(sm);
 	st->held = (uint32_t)sm->damp.held.n;
-	st->change_pending = sm->core.change_pending || sm_election_busy(sm) ||
-			     sm->sweep.retry_at != TIME_NEVER ||
+	st->change_pending = sm->core.change_pending ||
+			     (sm->core.phase == SM_READY && sm_pkeys_open(sm)) ||
+			     sm_election_busy(sm) || sm->sweep.retry_at != TIME_NEVER ||
 			     (sm_audit_open(sm) && sm->topo.fab) || sm_vms_waiting(sm) ||
 			     sm->virtual.left.n || sm_multicast_busy(sm);
 }

@@ -41,6 +41,7 @@ static enum sm_outcome due_now(struct sm *sm)
 	}
 	if (sm->core.now >= sm->sweep.own_next)
 		sm_own_port_due(sm);
+	sm_pkeys_wake_up(sm);
 	if (sm->core.now >= sm->audit.due)
 		return SM_DOUBTFUL;
 	if (sm->core.now >= sm_damp_due(sm))
@@ -72,7 +73,8 @@ static time_ps wake_time(const struct sm *sm)
 	if (sm->core.phase == SM_READY)
 		t = MIN(MIN(t, sm_damp_due(sm)),
 			MIN(MIN(sm->sweep.next, sm->sweep.own_next),
-			    MIN(MIN(sm->sweep.retry_at, sm->audit.due), sm_vms_wake(sm))));
+			    MIN(MIN(sm->sweep.retry_at, sm->audit.due),
+				MIN(sm_vms_wake(sm), sm_pkeys_wake(sm)))));
 	else if (sm->core.hold_until)
 		t = MIN(t, sm->core.hold_until);
 	return MIN(t, sm_election_wake(sm));

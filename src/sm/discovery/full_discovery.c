@@ -578,6 +578,7 @@ static void recv_one(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 	case Q_SWEEP:
 	case Q_SWEEP_CLEAR:
 	case Q_SWEEP_OWN_PORT:
+	case Q_PKEYS:
 	case Q_WAVE:
 	case Q_RANDOM:
 	case Q_AUDIT_PORT:

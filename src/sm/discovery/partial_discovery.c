@@ -490,6 +490,7 @@ static enum sm_outcome partial_recv(struct sm *sm, const struct sm_txn *t, const
 	case Q_SWEEP:
 	case Q_SWEEP_CLEAR:
 	case Q_SWEEP_OWN_PORT:
+	case Q_PKEYS:
 	case Q_WAVE:
 	case Q_RANDOM:
 	case Q_AUDIT_PORT:

@@ -220,6 +220,7 @@ void sm_work_make(struct sm *sm, struct sm_work w, struct sm_req *r)
 	case Q_SWEEP:
 	case Q_SWEEP_CLEAR:
 	case Q_SWEEP_OWN_PORT:
+	case Q_PKEYS:
 	case Q_WAVE:
 	case Q_RANDOM:
 	case Q_AUDIT_PORT:

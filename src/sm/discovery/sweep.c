@@ -107,6 +107,7 @@ static void arrive_at_rest(struct sm *sm, bool in_vain)
 	}
 	sm_virtual_ended(sm);
 	look_further(sm);
+	sm_pkeys_at_rest(sm);
 	sm_names_begin(sm);
 }
 
@@ -244,20 +245,23 @@ static bool ready_next(struct sm *sm, struct sm_req *r)
 		own_port_make(sm, r);
 		return true;
 	}
-	return sm_names_next(sm, r);
+	if (sm_pkeys_next(sm, r))
+		return true;
+	return !sm_pkeys_busy(sm) && sm_names_next(sm, r);
 }
 
 static enum sm_outcome ready_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	if (t->question == Q_SWEEP_OWN_PORT)
 		return own_port_recv(sm, SM_CAUSE_OWN_PORT, data);
-	sm_names_recv(sm, t, data);
+	if (!sm_pkeys_recv(sm, t, data))
+		sm_names_recv(sm, t, data);
 	return SM_GOING_ON;
 }
 
 static enum sm_outcome ready_fail(struct sm *sm, const struct sm_txn *t)
 {
-	if (t->question != Q_SWEEP_OWN_PORT)
+	if (t->question != Q_SWEEP_OWN_PORT && !sm_pkeys_fail(sm, t))
 		sm_names_fail(sm, t);
 	return SM_GOING_ON;
 }

@@ -99,6 +99,7 @@ void sm_names_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 	if (!news)
 		return;
 	sm_mirror_outdated(sm);
+	sm_pkeys_outdated(sm);
 	sm_note(sm, .kind = SM_NOTE_NAME, .about = sm_about_node(sm, t->target.node));
 }
 

@@ -167,7 +167,7 @@ bool sm_at_rest(const struct sm *sm)
 	    sm_multicast_busy(sm) || sm->virtual.batch.jobs.n ||
 	    (sm->virtual.queue.n && !sm->virtual.copies.needs) || sm->disc.suspects.n ||
 	    sm_audit_open(sm) || sm->sweep.retry_at != TIME_NEVER || !sm->topo.fab ||
-	    !sm->core.st.rounds || !turns_will_be_found(sm))
+	    !sm->core.st.rounds || !turns_will_be_found(sm) || sm_pkeys_open(sm))
 		return false;
 	for (uint32_t i = 0; sm->txn.outstanding && i < sm->cfg.window; i++)
 		if (sm->txn.slots[i].used && sm->txn.slots[i].method == IBA_SET)

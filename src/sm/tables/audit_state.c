@@ -87,6 +87,7 @@ void sm_audit_doubling(struct sm *sm, time_ps until)
 {
 	sm->audit.doubling = true;
 	all_in_doubt(sm, until);
+	sm_pkeys_doubling(sm, until);
 }
 
 void sm_audit_forget(struct sm *sm)

@@ -29,6 +29,7 @@ static enum sm_outcome configure_begin(struct sm *sm)
 	sm_drain_measure(sm);
 	sm->dev.turns.n = 0; /* their switches are those of the last snapshot */
 	sm_maps_of_hosts(sm);
+	sm_pkeys_round(sm);
 	memset(&sm->run.configure, 0, sizeof(sm->run.configure));
 	if (sm->virtual.batch.broken && sm->core.now < sm->virtual.wait_until)
 		sm_phase_hold(sm, sm->virtual.wait_until);
@@ -232,7 +233,7 @@ static bool configure_next(struct sm *sm, struct sm_req *r)
 			}
 		}
 	}
-	return false;
+	return sm_pkeys_next(sm, r);
 }
 
 static void lid_repeated(struct sm *sm, uint32_t port)
@@ -248,6 +249,8 @@ static enum sm_outcome configure_recv(struct sm *sm, const struct sm_txn *t, con
 {
 	struct iba_switch_info si;
 
+	if (sm_pkeys_recv(sm, t, data))
+		return SM_GOING_ON;
 	if (t->attr_id == IBA_ATTR_LFT)
 		return sm_blocks_recv(sm, t, data);
 	if (sm_is_vf_attr(t->attr_id))
@@ -265,6 +268,12 @@ static enum sm_outcome configure_recv(struct sm *sm, const struct sm_txn *t, con
 	return SM_GOING_ON;
 }
 
+/* A device that has no P_Key table, or a short one, serves as others do. */
+static enum sm_outcome configure_fail(struct sm *sm, const struct sm_txn *t)
+{
+	return sm_pkeys_fail(sm, t) ? SM_GOING_ON : sm_failed(sm, t);
+}
+
 static enum sm_outcome configure_done(struct sm *sm)
 {
 	(void)sm;
@@ -275,6 +284,6 @@ const struct sm_part sm_part_configure = {
 	.begin = configure_begin,
 	.next = configure_next,
 	.recv = configure_recv,
-	.fail = sm_failed,
+	.fail = configure_fail,
 	.done = configure_done,
 };

@@ -20,6 +20,7 @@ void sm_tables_forget(struct sm *sm)
 	for (uint32_t i = 0; i < sm->dev.rows.n; i++)
 		sm_row_forget(sm, i);
 	sm_maps_all_unknown(sm);
+	sm_pkeys_forget(sm);
 	sm_sls_forget(sm);
 	sm_disabled_clear(sm);
 	sm_mfts_forget(sm);

@@ -60,7 +60,8 @@ struct sm_node {
 	uint64_t guid, sys_guid;
 	uint32_t first_port;
 	uint32_t vendor_id, revision;
-	uint16_t device_id, partition_cap;
+	uint16_t device_id;
+	uint16_t partition_cap; /* P_Keys that its ports can hold; 0: not known */
 	uint8_t type, nports;
 	uint8_t base_version, class_version;
 	bool gone;	     /* was there once */
@@ -148,6 +149,7 @@ uint32_t sm_node_add(struct sm *sm, const struct iba_node_info *ni, struct sm_pa
 void sm_node_gone(struct sm *sm, uint32_t node);
 void sm_node_unchanged(struct sm *sm, uint32_t node, bool unchanged);
 void sm_node_markless(struct sm *sm, uint32_t node);
+void sm_node_partition_cap(struct sm *sm, uint32_t node, uint16_t cap);
 void sm_node_path(struct sm *sm, uint32_t node, struct sm_path path);
 void sm_switch_learn(struct sm *sm, uint32_t node, const struct iba_switch_info *si);
 void sm_switch_restart(struct sm *sm, uint32_t node); /* LinearFDBTop 0: all it held is lost */
@@ -162,7 +164,8 @@ void sm_port_guid(struct sm *sm, uint32_t port, uint64_t guid);
 void sm_port_path(struct sm *sm, uint32_t port, struct sm_path path);
 void sm_port_state(struct sm *sm, uint32_t port, unsigned state);
 void sm_port_lid(struct sm *sm, uint32_t port, uint16_t lid, unsigned lmc);
-void sm_port_timeout(struct sm *sm, uint32_t port, uint8_t value); /* SubnetTimeOut */
+void sm_port_timeout(struct sm *sm, uint32_t port, uint8_t value);	     /* SubnetTimeOut */
+void sm_port_enforce(struct sm *sm, uint32_t port, uint8_t in, uint8_t out); /* partitions */
 void sm_port_has_lid(struct sm *sm, uint32_t port, bool has);
 void sm_port_by_lid(struct sm *sm, uint32_t port, bool by_lid);
 void sm_link(struct sm *sm, uint32_t a,

@@ -69,6 +69,11 @@ void sm_node_markless(struct sm *sm, uint32_t node)
 	sm->topo.nodes.at[node].markless = true;
 }
 
+void sm_node_partition_cap(struct sm *sm, uint32_t node, uint16_t cap)
+{
+	sm->topo.nodes.at[node].partition_cap = cap;
+}
+
 void sm_node_path(struct sm *sm, uint32_t node, struct sm_path path)
 {
 	sm->topo.nodes.at[node].path = path;
@@ -94,11 +99,13 @@ void sm_switch_default_port(struct sm *sm, uint32_t node, uint8_t port)
 void sm_port_learn(struct sm *sm, uint32_t port, const uint8_t *data)
 {
 	iba_port_info_get(&sm->topo.ports.at[port].pi, data, IBA_SMP_DATA_SIZE);
+	sm_pkeys_port_read(sm, port);
 }
 
 void sm_port_took(struct sm *sm, uint32_t port, const struct iba_port_info *pi)
 {
 	sm->topo.ports.at[port].pi = *pi;
+	sm_pkeys_port_read(sm, port);
 }
 
 bool sm_port_has_manager(struct sm *sm, uint32_t port)
@@ -140,6 +147,12 @@ void sm_port_lid(struct sm *sm, uint32_t port, uint16_t lid, unsigned lmc)
 void sm_port_timeout(struct sm *sm, uint32_t port, uint8_t value)
 {
 	sm->topo.ports.at[port].pi.subnet_timeout = value;
+}
+
+void sm_port_enforce(struct sm *sm, uint32_t port, uint8_t in, uint8_t out)
+{
+	sm->topo.ports.at[port].pi.part_enf_in = in;
+	sm->topo.ports.at[port].pi.part_enf_out = out;
 }
 
 void sm_port_has_lid(struct sm *sm, uint32_t port, bool has)

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Partitions: the policy in force, P_Key tables that ports hold, and Sets of blocks that differ.
+ *
+ * Keeps: a copy of the policy; P_Key tables by node GUID and port, as far as reads and acknowledged Sets tell.
+ * Promises: without a configuration of partitions nothing is read or set. Keys are added everywhere before keys are
+ * removed anywhere, so that ports which may talk before and after a change may talk during it.
+ */
+#ifndef WEFT_SM_PARTITIONS_H
+#define WEFT_SM_PARTITIONS_H
+
+#include "policy/policy.h"
+#include "sm/tables/tables.h"
+
+enum { SM_PKEY_BLOCK = 32 };
+
+enum sm_pkey_block_state { SM_PKEYS_UNKNOWN, SM_PKEYS_ASKED, SM_PKEYS_KNOWN };
+
+struct sm_pkey_table {
+	uint16_t nblocks; /* 0: it was not looked at yet */
+	uint16_t *held; /* SM_PKEY_BLOCK for each block; of one that is asked: what is being set */
+	uint8_t *block; /* enum sm_pkey_block_state, by block */
+	uint8_t sets;	/* since the work began */
+	time_ps set_at; /* the last one; 0: never */
+	bool asking;	/* for what must be known of its device first */
+	bool given_up; /* the device refused, or does not keep what is set: the next round tries again */
+	bool short_of; /* more keys are wanted than it has room for */
+	bool doubtful; /* a copy of a Set may arrive late: it is read again */
+};
+
+struct sm_pkey_node {
+	uint64_t guid;
+	uint16_t width; /* ports and port 0 */
+	struct sm_pkey_table *ports;
+};
+
+/* One after the other, each over all ports, when all of the one before is acknowledged. */
+enum sm_pkeys_stage {
+	SM_PKEYS_READ,
+	SM_PKEYS_ADD,
+	SM_PKEYS_REMOVE,
+	SM_PKEYS_ENFORCE,
+	SM_PKEYS_END
+};
+
+struct sm_partitions {
+	struct pol *policy; /* NULL: the default one */
+	bool serving;	    /* there is a configuration of partitions, or was */
+	VEC(struct sm_pkey_node) nodes;
+	struct map64 by_guid;
+	enum sm_pkeys_stage stage;
+	struct sm_cursor at;
+	uint32_t asked;	   /* blocks and other questions without an answer */
+	uint32_t written;  /* blocks and ports set since the work began */
+	time_ps reread_at; /* doubtful tables are read again; TIME_NEVER */
+};
+
+void sm_partitions_init(struct sm *sm);
+void sm_partitions_free(struct sm *sm);
+
+/* pkey_updates.c */
+void sm_pkeys_round(struct sm *sm);    /* a round configures devices: ports may be new or others */
+void sm_pkeys_at_rest(struct sm *sm);  /* work that a change interrupted begins again */
+void sm_pkeys_outdated(struct sm *sm); /* names are others: members may be */
+bool sm_pkeys_busy(const struct sm *sm);
+bool sm_pkeys_open(const struct sm *sm); /* or tables are still to be read again */
+bool sm_pkeys_next(struct sm *sm, struct sm_req *r);
+/* Whether the response, or the failure, is of a request of this room. */
+bool sm_pkeys_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
+bool sm_pkeys_fail(struct sm *sm, const struct sm_txn *t);
+void sm_pkeys_doubling(struct sm *sm,
+		       time_ps until); /* the subnet doubled an SMP: copies arrive until then */
+time_ps sm_pkeys_wake(const struct sm *sm);
+void sm_pkeys_wake_up(struct sm *sm); /* if it is time: tables in doubt are read */
+void sm_partitions_time_back(struct sm *sm, time_ps by);
+
+/* pkey_tables.c */
+struct sm_pkey_table *sm_pkey_table(struct sm *sm, uint32_t port); /* made when there is none */
+/* How many keys a port can hold; 0: not known. */
+unsigned sm_pkey_room(const struct sm *sm, uint32_t port);
+void sm_pkeys_unknown(struct sm *sm, uint32_t node);
+void sm_pkeys_port_read(struct sm *sm,
+			uint32_t port); /* its PortInfo is new: it may have restarted */
+void sm_pkeys_forget(struct sm *sm);	/* another manager writes them from now on */
+/* The port of a host, or port 0 of a switch, whose keys this port holds: itself, or the one behind it; NONE: neither. */
+uint32_t sm_pkeys_of(const struct sm *sm, uint32_t port);
+struct pol_port sm_pol_port(const struct sm *sm, uint32_t port);
+
+#endif
