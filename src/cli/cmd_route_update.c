@@ -142,6 +142,8 @@ static int scratch(const struct updated *u, const struct fab *f, struct measured
 	if (rc)
 		return rc;
 	rt_tables_fill(m->t);
+	if (!u->engine->updown)
+		return 0;
 	m->rank = mem_array((size_t)f->nswitches + 1, sizeof(*m->rank));
 	return rt_engine_ranks(u->engine, f, &u->opts, m->rank, e);
 }
@@ -175,7 +177,8 @@ static int update(const struct updated *u, const struct fab *f, const struct rt_
 		  const struct rt_before *ref, struct measured *m, struct rt_update_stats *st,
 		  struct err *e)
 {
-	m->rank = mem_array((size_t)f->nswitches + 1, sizeof(*m->rank));
+	if (u->engine->updown)
+		m->rank = mem_array((size_t)f->nswitches + 1, sizeof(*m->rank));
 	return u->engine->update ? u->engine->update(f, ref, &m->t, m->rank, st, e)
 				 : update_fera(u, f, b, m, st, e);
 }
@@ -200,6 +203,30 @@ static void shortest(double *s, double start)
 	*s = *s == 0.0 || took < *s ? took : *s;
 }
 
+static int verify(struct updated *u, struct err *e)
+{
+	struct rt_verify_opts vo = {.threads = u->opts.threads, .rank = u->after.rank};
+	struct rt_report r;
+	int rc = rt_verify(u->now, u->after.t, &vo, &r, e);
+
+	u->verified = !rc && r.ok;
+	if (!rc)
+		rt_report_free(&r);
+	return rc;
+}
+
+/* As the manager plans: packets may be lost where tables have no ranks. */
+static int plan(struct updated *u, const struct rt_tables *old, const struct rt_before *b,
+		struct err *e)
+{
+	if (!u->after.rank)
+		return rt_plan_cut(u->now, old, u->after.t, NULL, NULL, u->opts.threads, &u->plan,
+				   e);
+	if (rt_plan_change(u->now, old, u->after.t, u->after.rank, b, &u->plan))
+		return 0;
+	return rt_plan(u->now, old, u->after.t, u->after.rank, NULL, u->opts.threads, &u->plan, e);
+}
+
 static int change_measure(struct updated *u, const struct rt_before *b, struct err *e)
 {
 	struct rt_tables *old = rt_tables_carry(u->f, u->before.t, u->now);
@@ -215,12 +242,14 @@ static int change_measure(struct updated *u, const struct rt_before *b, struct e
 		if (rc)
 			break;
 		start = processor_s();
-		u->quickly = rt_verify_change(u->now, u->after.t, u->after.rank, b);
+		u->quickly =
+			u->after.rank && rt_verify_change(u->now, u->after.t, u->after.rank, b);
+		if (!u->after.rank)
+			rc = verify(u, e);
 		shortest(&u->verify_s, start);
 		start = processor_s();
-		if (!rt_plan_change(u->now, old, u->after.t, u->after.rank, b, &u->plan))
-			rc = rt_plan(u->now, old, u->after.t, u->after.rank, NULL, u->opts.threads,
-				     &u->plan, e);
+		if (!rc)
+			rc = plan(u, old, b, e);
 		shortest(&u->plan_s, start);
 	}
 	if (!rc)
@@ -242,21 +271,9 @@ static int way_back(struct updated *u, const struct rt_before *ref, struct err *
 
 	if (!rc) {
 		rt_changes_count(u->before.t, back.t, &c);
-		u->back = !c.entries;
+		u->back = !c.entries && rt_lanes_same(u->f, u->before.t, back.t);
 	}
 	measured_free(&back);
-	return rc;
-}
-
-static int verify(struct updated *u, struct err *e)
-{
-	struct rt_verify_opts vo = {.threads = u->opts.threads, .rank = u->after.rank};
-	struct rt_report r;
-	int rc = rt_verify(u->now, u->after.t, &vo, &r, e);
-
-	u->verified = !rc && r.ok;
-	if (!rc)
-		rt_report_free(&r);
 	return rc;
 }
 

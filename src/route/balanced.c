@@ -357,6 +357,7 @@ const struct rt_engine rt_balanced = {
 		"them has a cycle. It uses as few lanes as it finds, and fails when they do not suffice.",
 	.route = balanced_route,
 	.lanes = true,
+	.update = rt_reroute_lanes,
 	.groups = true,
 	.use = RT_USE_ANYWHERE,
 	.cost = {.search_ps = 300, .cell_ps = 40000},

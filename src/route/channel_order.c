@@ -143,7 +143,8 @@ void channel_order_init(struct channel_order *o, const struct switch_graph *g, c
 	o->places = mem_array(2 * (size_t)n + 1, sizeof(*o->places));
 	for (uint32_t c = 0; c < n; c++)
 		o->at[c] = c;
-	qsort_r(o->at, n, sizeof(*o->at), by_key, (void *)(uintptr_t)key);
+	if (key)
+		qsort_r(o->at, n, sizeof(*o->at), by_key, (void *)(uintptr_t)key);
 	for (uint32_t i = 0; i < n; i++)
 		o->place[o->at[i]] = i;
 }

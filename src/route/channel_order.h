@@ -46,7 +46,7 @@ static inline bool channel_has(const struct channel_order *o, uint32_t x, uint32
 	       channel_bit(x % CHANNEL_VLS, y % CHANNEL_VLS);
 }
 
-/* key: by channel, what the order begins with; equal ones by number. g must outlive it. */
+/* key: by channel, what the order begins with; equal ones by number, NULL: all are. g must outlive it. */
 void channel_order_init(struct channel_order *o, const struct switch_graph *g, const uint64_t *key);
 void channel_order_free(struct channel_order *o);
 /* Let packets that leave by x leave by y next. False: that would close a cycle, and nothing changes. */

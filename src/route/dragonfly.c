@@ -270,6 +270,7 @@ const struct rt_engine rt_dragonfly = {
 		"with a switch that shows it.",
 	.route = dragonfly_route,
 	.lanes = true,
+	.update = rt_reroute_lanes,
 	.use = RT_USE_SHAPE,
 	.cost = {.search_ps = 300, .cell_ps = 40000},
 };

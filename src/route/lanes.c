@@ -66,6 +66,18 @@ void rt_sl_row_use(struct rt_tables *t, uint32_t sw, unsigned in, uint32_t row)
 			l->sl_row[l->first[sw] + p] = row;
 }
 
+void rt_sl_by_switch(struct rt_tables *t, const uint8_t *sl)
+{
+	struct rt_lanes *l = t->lanes;
+
+	l->nrows = MAX(t->nswitches, 1u);
+	l->sl = mem_resize(l->sl, l->nrows, t->stride);
+	memcpy(l->sl, sl, (size_t)t->nswitches * t->stride);
+	for (uint32_t s = 0; s < t->nswitches; s++)
+		rt_sl_row_use(t, s, RT_ANY_PORT, s);
+	rt_lanes_pack(t);
+}
+
 unsigned rt_sl(const struct rt_tables *t, uint32_t sw, unsigned in, uint32_t lid)
 {
 	const struct rt_lanes *l = t->lanes;
@@ -204,7 +216,7 @@ void rt_lanes_carry(const struct fab *from, const struct rt_tables *t, const str
 	for (size_t i = 0; i < l->maps.n; i++)
 		vec_push(&c->lanes->maps, l->maps.at[i]);
 	for (uint32_t row = 0; row < l->nrows; row++)
-		memcpy(rt_sl_row(c, row), rt_sl_row(t, row), t->stride);
+		memcpy(rt_sl_row(c, row), rt_sl_row(t, row), MIN(t->stride, c->stride));
 	for (uint32_t s = 0; s < to->nswitches; s++) {
 		node_id n = fab_node_by_guid(from, to->nodes[to->switches[s]].guid);
 

@@ -433,6 +433,7 @@ const struct rt_engine rt_nue = {
 		"one after another, each the least loaded one that closes no cycle with those before.",
 	.route = nue_route,
 	.lanes = true,
+	.update = rt_reroute_lanes,
 	.use = RT_USE_ANYWHERE,
 	.cost = {.search_ps = 300, .cell_ps = 400000},
 };

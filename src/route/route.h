@@ -36,6 +36,8 @@ void rt_tables_free(struct rt_tables *t);
  * row 0 and map 0. */
 struct rt_tables *rt_tables_carry(const struct fab *from, const struct rt_tables *t,
 				  const struct fab *to);
+/* Tables of f that end with the last LID in use, as those of engines do. */
+void rt_tables_cut(struct rt_tables **t, const struct fab *f);
 /* Write the default ports into empty entries, as a linear table needs it (thesis 6.2.3); LID 0 stays
  * 255. Tables without default ports do not change. */
 void rt_tables_fill(struct rt_tables *t);
@@ -104,6 +106,8 @@ static inline uint8_t *rt_sl_row(const struct rt_tables *t, uint32_t row)
 }
 
 void rt_sl_row_use(struct rt_tables *t, uint32_t sw, unsigned in, uint32_t row);
+/* Other SLs for all: one row of bytes for each switch, with the stride of the tables. */
+void rt_sl_by_switch(struct rt_tables *t, const uint8_t *sl);
 /* The number of a map like this one, which is added if there is none. One thread at a time. */
 unsigned rt_sl2vl_map(struct rt_tables *t, const struct rt_sl2vl *m);
 /* Later calls overrule earlier ones. */
@@ -234,8 +238,8 @@ struct rt_engine {
 	bool lanes;
 	bool groups; /* it balances each group of hosts by itself */
 	bool given;  /* its tables are those of o->given: it computes none */
-	/* Routes after a change, from those that the engine computed from scratch for an earlier snapshot: rt_reroute(), or
-	 * a function that keeps its promises. NULL: there is none. */
+	/* Routes after a change, from those that the engine computed from scratch for an earlier snapshot: rt_reroute(), where
+	 * updown is false rt_reroute_lanes(), or a function that keeps their promises. NULL: there is none. */
 	int (*update)(const struct fab *f, const struct rt_before *ref, struct rt_tables **t,
 		      uint64_t *rank, struct rt_update_stats *st, struct err *e);
 	/* Another engine with routes of the same up/down graph, to which entries of these may change one
@@ -364,6 +368,15 @@ int rt_update(const struct fab *f, const struct rt_opts *o, const struct rt_tabl
  */
 int rt_reroute(const struct fab *f, const struct rt_before *ref, struct rt_tables **t,
 	       uint64_t *rank, struct rt_update_stats *st, struct err *e);
+
+/*
+ * The same for tables without ranks (ref->rank and rank are not looked at), with any number of lanes up to 8: free of deadlock
+ * for each (link, VL), with the SL-to-VL maps of the reference. SLs of paths that change may change. Ways are chosen so that
+ * old and new tables are free of deadlock together where that is possible. -EDEADLK: no such ways were found; -ENOTSUP: SLs or
+ * VLs of the reference depend on input ports.
+ */
+int rt_reroute_lanes(const struct fab *f, const struct rt_before *ref, struct rt_tables **t,
+		     uint64_t *rank, struct rt_update_stats *st, struct err *e);
 
 /*
  * Entries for LIDs that no port of f has, where they lead down and then up again by these ranks: 255, in all

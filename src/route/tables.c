@@ -112,6 +112,22 @@ struct rt_tables *rt_tables_carry(const struct fab *from, const struct rt_tables
 	return c;
 }
 
+void rt_tables_cut(struct rt_tables **t, const struct fab *f)
+{
+	struct rt_tables *was = *t, *cut;
+
+	if (was->top_lid == fab_top_lid(f))
+		return;
+	cut = rt_tables_new(was->nswitches, fab_top_lid(f));
+	for (uint32_t s = 0; s < was->nswitches; s++)
+		memcpy(rt_row(cut, s), rt_row(was, s), MIN(was->stride, cut->stride));
+	if (was->lanes)
+		rt_lanes_carry(f, was, f, cut);
+	cut->entries = was->entries;
+	*t = cut;
+	rt_tables_free(was);
+}
+
 int rt_engine_ranks(const struct rt_engine *g, const struct fab *f, const struct rt_opts *o,
 		    uint64_t *rank, struct err *e)
 {

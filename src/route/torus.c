@@ -48,6 +48,7 @@ const struct rt_engine rt_torus = {
 		"is no mesh or torus is refused, with a link or switch that shows it.",
 	.route = torus_route,
 	.lanes = true,
+	.update = rt_reroute_lanes,
 	.use = RT_USE_SHAPE,
 	.cost = {.search_ps = 300, .cell_ps = 40000},
 };

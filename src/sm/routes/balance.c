@@ -14,14 +14,21 @@ void sm_balance_reset(struct sm *sm)
 	b->id = 0;
 }
 
-/* A repair is in force that no final routes followed. */
+/* A repair is in force that no final routes followed; one of routes without ranks counts as final. */
+static bool is_repaired(const struct sm *sm)
+{
+	const struct sm_routing *x = &sm->routes;
+
+	if (!x->settled || x->balance.measured)
+		return false;
+	return x->stage == SM_PROVISIONAL ? x->rank != NULL
+					  : x->ref.engine && !x->ref.engine->updown;
+}
+
 static bool is_wanted(const struct sm *sm)
 {
-	bool uneven = sm->routes.stage == SM_PROVISIONAL && sm->routes.settled &&
-		      !sm->routes.balance.measured && sm->routes.rank;
-
-	return (uneven || sm_choice_is_due(sm)) && sm->routes.tables && !sm->core.incomplete &&
-	       !sm_is_doubtful(&sm->disc);
+	return (is_repaired(sm) || sm_choice_is_due(sm)) && sm->routes.tables &&
+	       !sm->core.incomplete && !sm_is_doubtful(&sm->disc);
 }
 
 /* As for final routes after provisional ones; of an engine that is chosen again, where that is due. */

@@ -53,6 +53,36 @@ static bool is_in_place(const struct sm_compute *c, const struct rt_tables *t)
 	return true;
 }
 
+static bool same_sls(const struct fab *f, const struct rt_tables *old, const struct rt_tables *t,
+		     uint32_t sw)
+{
+	node_id n = f->switches[sw];
+
+	for (unsigned in = 1; in <= f->nodes[n].nports; in++) {
+		port_id peer = f->ports[fab_port_id(f, n, in)].peer;
+
+		if (peer == FAB_NONE || fab_is_switch(f, f->ports[peer].node))
+			continue;
+		for (uint32_t lid = 1; lid <= t->top_lid; lid++)
+			if (rt_row(t, sw)[lid] != IBA_PORT_NONE &&
+			    rt_sl(old, sw, in, lid) != rt_sl(t, sw, in, lid))
+				return false;
+	}
+	return true;
+}
+
+/* What the switches hold and the hosts use are these very tables: they may be the reference. */
+static bool is_known(const struct sm_compute *c, const struct rt_tables *old,
+		     const struct rt_tables *t)
+{
+	if (!old->lanes != !t->lanes || !same_entries(old, t))
+		return false;
+	for (uint32_t s = 0; t->lanes && s < c->fab->nswitches; s++)
+		if (!same_maps(c->fab, old, t, s) || !same_sls(c->fab, old, t, s))
+			return false;
+	return true;
+}
+
 /* Entries of unassigned LIDs go: they may be a mixture of tables. */
 static bool drop_unassigned(const struct rt_tables *t, struct rt_tables *kept)
 {
@@ -98,6 +128,8 @@ static bool keep_known(const struct sm_compute *c, unsigned threads, const struc
 	rt_report_free(&r);
 	if (!ok)
 		return false;
+	if (!is_known(c, &old, out->tables))
+		out->by = NULL;
 	kept = rt_tables_carry(c->fab, &old, c->fab);
 	if (kept->lanes)
 		rt_lanes_pack(kept);

@@ -6,23 +6,24 @@
 #include "route/choose.h"
 #include "sm/routes/worker.h"
 
-/* Tables end with the last LID that is in use, as those of engines do. */
-static void cut(struct rt_tables **t, const struct fab *f)
+static uint8_t held(const struct sm_compute *c, uint32_t s, uint32_t lid)
 {
-	struct rt_tables *was = *t, *cut;
-
-	if (was->top_lid == fab_top_lid(f))
-		return;
-	cut = rt_tables_new(was->nswitches, fab_top_lid(f));
-	for (uint32_t s = 0; s < was->nswitches; s++)
-		memcpy(rt_row(cut, s), rt_row(was, s), MIN(was->stride, cut->stride));
-	cut->entries = was->entries;
-	*t = cut;
-	rt_tables_free(was);
+	return lid < c->old->stride ? rt_row(c->old, s)[lid] : IBA_PORT_NONE;
 }
 
-/* LIDs that no port has keep what the switches hold: the reference may have routes of a VM that was stopped since. */
-static void leave_unassigned(const struct sm_compute *c, struct rt_tables *t)
+static bool column_is_held(const struct sm_compute *c, const struct rt_tables *t, uint32_t lid)
+{
+	for (uint32_t s = 0; s < t->nswitches; s++)
+		if (rt_row(t, s)[lid] != held(c, s, lid))
+			return false;
+	return true;
+}
+
+/*
+ * LIDs that no port has keep what the switches hold: the reference may have routes of a VM that was stopped since. Without
+ * ranks nothing tells which of these are free of deadlock together with new routes, except those of the reference.
+ */
+static void leave_unassigned(const struct sm_compute *c, struct rt_tables *t, bool ranked)
 {
 	port_id *lids;
 	uint32_t top;
@@ -30,10 +31,12 @@ static void leave_unassigned(const struct sm_compute *c, struct rt_tables *t)
 
 	if (!c->old || fab_lid_table(c->fab, &lids, &top, &e))
 		return;
-	for (uint32_t lid = 1; lid < t->stride; lid++)
+	for (uint32_t lid = 1; lid < t->stride; lid++) {
+		bool drop = !ranked && !column_is_held(c, t, lid);
+
 		for (uint32_t s = 0; (lid > top || lids[lid] == FAB_NONE) && s < t->nswitches; s++)
-			rt_row(t, s)[lid] =
-				lid < c->old->stride ? rt_row(c->old, s)[lid] : IBA_PORT_NONE;
+			rt_row(t, s)[lid] = drop ? IBA_PORT_NONE : held(c, s, lid);
+	}
 	free(lids);
 }
 
@@ -51,8 +54,10 @@ static bool is_right(const struct sm_compute *c, unsigned threads, const struct 
 	struct rt_report r = {0};
 	bool ok;
 
-	if (rt_verify_change(c->fab, out->tables, out->rank, c->ref))
+	if (out->rank && rt_verify_change(c->fab, out->tables, out->rank, c->ref))
 		return true;
+	if (rt_nvls(out->tables) > MAX(c->lanes, 1u))
+		return false;
 	ok = !rt_verify(c->fab, out->tables, &o, &r, NULL) && r.ok;
 	rt_report_free(&r);
 	return ok;
@@ -67,11 +72,12 @@ bool sm_reroute(const struct sm_compute *c, unsigned threads, struct sm_routes *
 
 	if (!c->ref)
 		return false;
-	out->rank = mem_array((size_t)c->fab->nswitches + 1, sizeof(*out->rank));
+	if (c->ref_engine->updown)
+		out->rank = mem_array((size_t)c->fab->nswitches + 1, sizeof(*out->rank));
 	if (!c->ref_engine->update(c->fab, c->ref, &out->tables, out->rank, &st, &e) &&
 	    !(c->stage == SM_FINAL && st.new_links)) {
-		cut(&out->tables, c->fab);
-		leave_unassigned(c, out->tables);
+		rt_tables_cut(&out->tables, c->fab);
+		leave_unassigned(c, out->tables, out->rank);
 		out->verified = is_right(c, threads, out);
 	}
 	if (!out->verified) {
@@ -107,27 +113,54 @@ static bool is_worse(const struct sm_compute *c, unsigned threads, const struct 
 	       rt_clearly_worse(bisection, shifts, &fresh);
 }
 
+/* Ranks and a plan for tables from scratch; without ranks as for any tables with lanes. False: they are not right. */
+static bool scratch_plan(const struct sm_compute *c, unsigned threads, const struct rt_engine *g,
+			 const struct rt_opts *o, struct sm_routes *out)
+{
+	struct rt_verify_opts v = {.threads = threads};
+	struct sm_compute plain = *c;
+	struct rt_report r = {0};
+	struct err e;
+	bool ok = true;
+
+	if (g->updown) {
+		v.rank = out->rank = mem_array((size_t)c->fab->nswitches + 1, sizeof(*out->rank));
+		ok = !rt_engine_ranks(g, c->fab, o, out->rank, &e);
+	}
+	ok = ok && !rt_verify(c->fab, out->tables, &v, &r, &e) && r.ok;
+	plain.found = false; /* what is in the switches is to be replaced */
+	if (ok && c->plan && !sm_lanes_plan(&plain, threads, &r, out))
+		ok = sm_worker_plan(c, threads, out->tables, out->rank, &out->plan);
+	rt_report_free(&r);
+	return ok;
+}
+
+/* FERa serves where the engine does not, as without a reference. */
 void sm_compare_reference(const struct sm_compute *c, unsigned threads, struct sm_routes *out,
 			  struct sm_work_done *done)
 {
 	const struct rt_engine *g = c->ref_engine;
-	struct rt_opts o = {.root = c->root, .threads = threads};
-	struct rt_verify_opts v = {.threads = threads};
-	struct rt_report r = {0};
+	struct rt_opts o = {.root = c->root,
+			    .directions = c->directions,
+			    .ties = c->ties,
+			    .threads = threads,
+			    .lanes = c->lanes,
+			    .steady = c->choose};
 	struct err e;
 
-	if (!c->old || is_stopped(c) || rt_compute(g, c->fab, &o, &out->tables, &e))
+	if (!c->old || is_stopped(c))
 		return;
+	if (rt_compute(g, c->fab, &o, &out->tables, &e)) {
+		snprintf(out->why, sizeof(out->why), "%.150s", e.text);
+		out->instead = true;
+		g = &rt_fera;
+		if (rt_compute(g, c->fab, &o, &out->tables, &e))
+			return;
+	}
 	*done = (struct sm_work_done){&g->cost, c->fab->nswitches, out->tables->entries};
 	rt_tables_fill(out->tables);
-	v.rank = out->rank = mem_array((size_t)c->fab->nswitches + 1, sizeof(*out->rank));
-	out->verified =
-		is_worse(c, threads, out->tables) &&
-		!rt_engine_ranks(g, c->fab, &o, out->rank, &e) &&
-		!rt_verify(c->fab, out->tables, &v, &r, &e) && r.ok &&
-		(!c->plan || sm_worker_plan(c, threads, out->tables, out->rank, &out->plan));
-	out->by = g;
-	rt_report_free(&r);
+	out->verified = is_worse(c, threads, out->tables) && scratch_plan(c, threads, g, &o, out);
+	out->by = out->instead ? NULL : g;
 	if (!out->verified)
 		sm_routes_free(out);
 }

@@ -146,7 +146,7 @@ static void reference_take(struct sm *sm)
 {
 	struct sm_routing *x = &sm->routes;
 
-	if (x->by && x->rank && x->leg == x->legs.n)
+	if (x->by && (x->rank || !x->by->updown) && x->leg == x->legs.n)
 		sm_reference_take(sm, x->by);
 }
 
@@ -265,34 +265,6 @@ void sm_routes_request(struct sm *sm, bool old)
 		tell_old(sm, c);
 }
 
-static enum sm_outcome compute_begin(struct sm *sm)
-{
-	struct sm_compute *c = &sm->core.out->compute;
-	bool old = any_row_known(sm);
-	struct sm_routes known;
-
-	if (sm_routes_more(sm))
-		return leg_take(sm);
-	if (sm_balance_use(sm, &known)) {
-		sm_choice_take(sm, &known);
-		return routes_take(sm, &known);
-	}
-	sm_balance_reset(sm);
-	sm_advice_drop(sm);
-	stage_choose(sm, old);
-	sm_routes_request(sm, old);
-	if (c->before && c->supply->keep && !sm->dev.off.n && !sm->topo.data_fab &&
-	    sm_ahead_use(sm, &known)) {
-		*c = (struct sm_compute){0}; /* no need to ask */
-		return routes_take(sm, &known);
-	}
-	if (sm->disc.presumes) { /* no other plan knows what the switch may still forward */
-		*c = (struct sm_compute){0};
-		return sm_look_first(sm);
-	}
-	return SM_GOING_ON;
-}
-
 /* Which engine serves, if not the one asked for, and how many lanes are in use, if that is news. */
 static void engine_note(struct sm *sm, const struct sm_routes *r)
 {
@@ -315,6 +287,35 @@ static void engine_note(struct sm *sm, const struct sm_routes *r)
 		sm_note(sm, .kind = SM_NOTE_LANES, .about = about, .lanes = {used, most});
 	}
 	sm->routes.lanes_noted = used;
+}
+
+static enum sm_outcome compute_begin(struct sm *sm)
+{
+	struct sm_compute *c = &sm->core.out->compute;
+	bool old = any_row_known(sm);
+	struct sm_routes known;
+
+	if (sm_routes_more(sm))
+		return leg_take(sm);
+	if (sm_balance_use(sm, &known)) {
+		sm_choice_take(sm, &known);
+		engine_note(sm, &known);
+		return routes_take(sm, &known);
+	}
+	sm_balance_reset(sm);
+	sm_advice_drop(sm);
+	stage_choose(sm, old);
+	sm_routes_request(sm, old);
+	if (c->before && c->supply->keep && !sm->dev.off.n && !sm->topo.data_fab &&
+	    sm_ahead_use(sm, &known)) {
+		*c = (struct sm_compute){0}; /* no need to ask */
+		return routes_take(sm, &known);
+	}
+	if (sm->disc.presumes) { /* no other plan knows what the switch may still forward */
+		*c = (struct sm_compute){0};
+		return sm_look_first(sm);
+	}
+	return SM_GOING_ON;
 }
 
 const struct sm_part sm_part_compute = {.begin = compute_begin}; /* SM_EV_ROUTES moves on */
