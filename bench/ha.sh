@@ -21,7 +21,8 @@
 # were quiet for two seconds, except SMInfo; tables are Set(LinearForwardingTable) among them. Managers run with
 # their defaults; the first has priority 5, the second 1. The first gets the subnet back after each event.
 #
-# Rows are written to bench/out/ha.jsonl as they come; bench/out/ha.md has the table. Status 1: a run failed.
+# Rows are written to bench/out/ha.jsonl as they come; bench/out/ha.md has the table. "never": not within LIMIT (240)
+# seconds. Status 1: Weft missed something; what OpenSM misses is in the table alone.
 # shellcheck disable=SC2016,SC2317 # dollars in single quotes are jq's; the trap calls cleanup
 set -euo pipefail
 export LC_ALL=C TZ=UTC
@@ -185,14 +186,20 @@ smps() { fabric meter | awk -v m="${1:-}" -v a="${2:-}" '$2 ~ /^[A-Z]/ && (m == 
 
 # ---- events ----
 
-# row FABRIC MANAGER EVENT SINCE: what it took the second one to be master
+# row FABRIC MANAGER EVENT SINCE SECONDS: what it cost until a manager was master; no SECONDS: none was
 row()
 {
-	local took
-	took=$(first_master "$seat2" "$4")
+	local took=$5
 	jq -cn --arg fabric "$1" --arg manager "$2" --arg event "$3" --argjson master_s "${took:-null}" \
 		--argjson two_masters_s "$(two_masters "$4" "$EPOCHREALTIME")" \
 		--argjson smps "$(smps)" --argjson tables "$(smps Set LinearForwardingTable)" '$ARGS.named' | tee -a "$rows" >&2
+}
+
+# missed MANAGER TEXT: what did not happen within the limit. OpenSM's misses are rows, but no failures of this script.
+missed()
+{
+	say "$2 within $limit s"
+	[ "$1" != weft ] || failed=1
 }
 
 # event FABRIC MANAGER NAME: does it, waits for the second manager and for rest
@@ -208,10 +215,9 @@ event()
 	SIGSTOP) kill -STOP "$pid1" ;;
 	esac
 	if ! wait_until says "$seat2" Master || ! wait_until quiet; then
-		say "no second master after $3"
-		failed=1
+		missed "$2" "no second master at rest after $3"
 	fi
-	row "$1" "$2" "$3" "$since"
+	row "$1" "$2" "$3" "$since" "$(first_master "$seat2" "$since")"
 }
 
 # back FABRIC MANAGER EVENT: the first manager returns, and gets the subnet back
@@ -225,13 +231,11 @@ back()
 	*) wait "$pid1" 2> /dev/null || true; start "$2" 1 ;;
 	esac
 	if ! both_ready "$2"; then
-		say "the first manager is not master again after $3"
-		failed=1
+		missed "$2" "the first manager is not the only master again, at rest, after $3"
+		row "$1" "$2" "$3, and back" "$since" ''
 		return 1
 	fi
-	jq -cn --arg fabric "$1" --arg manager "$2" --arg event "$3, and back" --argjson master_s "$(first_master "$seat1" "$since" | grep . || echo 0)" \
-		--argjson two_masters_s "$(two_masters "$since" "$EPOCHREALTIME")" \
-		--argjson smps "$(smps)" --argjson tables "$(smps Set LinearForwardingTable)" '$ARGS.named' | tee -a "$rows" >&2
+	row "$1" "$2" "$3, and back" "$since" "$(first_master "$seat1" "$since" | grep . || echo 0)"
 }
 
 # pair FABRIC MANAGER
