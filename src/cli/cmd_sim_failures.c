@@ -11,17 +11,18 @@
 #include "cli/rft_opts.h"
 #include "experiment/failures.h"
 
-enum { SWITCHES = 40, LINKS = 80, ROWS = 20 };
+enum { SWITCHES = 40, LINKS = 80, ROWS = 20, ASSUMED = 100000 };
 
 static struct {
-	unsigned switches, links, jobs, rows;
+	unsigned switches, links, jobs, rows, assumed;
 	bool full;
 	time_ps quiet;
-} o = {.switches = SWITCHES, .links = LINKS, .rows = ROWS};
+} o = {.switches = SWITCHES, .links = LINKS, .rows = ROWS, .assumed = ASSUMED};
 
 struct ranked {
 	const struct fab *f;
 	lab_failures all;
+	struct lab_routes_by by;
 	size_t *order;
 	unsigned failed;
 	struct strbuf *names; /* by failure */
@@ -49,6 +50,19 @@ static void failure_name(const struct fab *f, const struct lab_failure *x, struc
 static double pair_seconds(const struct lab_failure *x)
 {
 	return (double)x->pairs_broken * (double)x->routes / 1e12;
+}
+
+/*
+ * Without simulated packets: those of broken pairs until routes are repaired, if each host sends as many to every other.
+ * What deactivated ports and disabled turns discard is not in it.
+ */
+static double packets_lost(const struct ranked *r, const struct lab_failure *x)
+{
+	uint32_t hosts = r->f->nnodes - r->f->nswitches;
+
+	if (x->sent)
+		return (double)x->lost;
+	return hosts > 1 ? pair_seconds(x) * o.assumed / (hosts - 1) : 0;
 }
 
 /* Of what all hosts can send to all others at once, which the busiest link limits. */
@@ -126,14 +140,15 @@ static void failure_json(struct json *j, const struct ranked *r, size_t i)
 	json_u64(j, "entries", x->entries);
 	json_u64(j, "blocks", x->blocks);
 	json_double(j, "bandwidth_lost", bandwidth_lost(x));
-	json_u64(j, "packets_lost", x->lost);
+	json_u64(j, "packets_lost", (uint64_t)(packets_lost(r, x) + 0.5));
 	json_close(j);
 }
 
 struct total {
 	unsigned n;
 	double routes_s, routes_max_s, smps, pair_seconds, bandwidth_max;
-	uint64_t lost, pairs_cut_max, events;
+	double lost;
+	uint64_t pairs_cut_max, events;
 };
 
 static struct total total_of(const struct ranked *r, int kind)
@@ -151,7 +166,7 @@ static struct total total_of(const struct ranked *r, int kind)
 		t.smps += (double)x->smps;
 		t.pair_seconds += pair_seconds(x);
 		t.bandwidth_max = MAX(t.bandwidth_max, bandwidth_lost(x));
-		t.lost += x->lost;
+		t.lost += packets_lost(r, x);
 		t.pairs_cut_max = MAX(t.pairs_cut_max, x->pairs_cut);
 		t.events += x->events;
 	}
@@ -170,7 +185,7 @@ static void total_json(struct json *j, const char *key, const struct total *t)
 	json_double(j, "pair_seconds_mean", t->pair_seconds / n);
 	json_double(j, "bandwidth_lost_max", t->bandwidth_max);
 	json_u64(j, "pairs_cut_max", t->pairs_cut_max);
-	json_double(j, "packets_lost_mean", (double)t->lost / n);
+	json_double(j, "packets_lost_mean", t->lost / n);
 	json_close(j);
 }
 
@@ -198,6 +213,9 @@ static int report_json(const struct ranked *r)
 	json_u64(&j, "hosts", r->f->nnodes - r->f->nswitches);
 	json_u64(&j, "switches", r->f->nswitches);
 	json_u64(&j, "pairs", r->all.n ? r->all.at[0].pairs_before : 0);
+	json_str(&j, "engine", r->by.engine);
+	json_str(&j, "engine_why", r->by.why);
+	json_u64(&j, "assumed_rate", load_given() ? 0 : o.assumed);
 	json_u64(&j, "runs", r->all.n);
 	json_u64(&j, "failed", r->failed);
 	json_u64(&j, "events", all.events);
@@ -229,7 +247,8 @@ static void rows_print(const struct ranked *r, enum lab_failure_kind kind)
 		cli_table_add(&t, "%s", cli_duration(x->routes));
 		cli_table_add(&t, "%s", cli_count(x->smps));
 		cli_table_add(&t, "%.1f %%", 100 * bandwidth_lost(x));
-		cli_table_add(&t, "%s", x->sent ? cli_count(x->lost) : "-");
+		cli_table_add(&t, "%s%s", x->sent ? "" : "~",
+			      cli_count((uint64_t)(packets_lost(r, x) + 0.5)));
 		cli_table_add(&t, "%s", x->ok ? "" : x->why);
 	}
 	cli_table_print(&t, stdout);
@@ -239,9 +258,14 @@ static void report_text(const struct ranked *r, double wall)
 {
 	struct total sw = total_of(r, LAB_FAILS_SWITCH), links = total_of(r, LAB_FAILS_LINK);
 
-	printf("%s hosts, %s switches: %u switches and %u links failed, one at a time%s\n\n",
+	printf("%s hosts, %s switches: %u switches and %u links failed, one at a time%s\n",
 	       cli_count(r->f->nnodes - r->f->nswitches), cli_count(r->f->nswitches), sw.n, links.n,
 	       o.full ? "" : " (a sample; --full takes all)");
+	printf("routes by %s%s%s\n", r->by.engine, *r->by.why ? ": " : "", r->by.why);
+	if (!load_given())
+		printf("~: estimated for %s packets a second from each host, evenly to all others\n",
+		       cli_count(o.assumed));
+	printf("\n");
 	rows_print(r, LAB_FAILS_SWITCH);
 	printf("\n");
 	rows_print(r, LAB_FAILS_LINK);
@@ -306,6 +330,7 @@ static int failures_of(const char *file, const struct fab *f)
 					 .switches = o.full ? UINT_MAX : o.switches,
 					 .links = o.full ? UINT_MAX : o.links,
 					 .jobs = o.jobs,
+					 .by = &r.by,
 					 .done = progress};
 	rc = lab_failures_run(&c, &r.all, &e) ? cli_bad("%s: %s", file, e.text) : CLI_OK;
 	cli_progress_end();
@@ -339,6 +364,8 @@ static const struct cli_opt failures_opts[] = {
 	{.name = "full", .type = CLI_FLAG, .dst = &o.full, .help = "every switch and every link"},
 	{.name = "rows", .type = CLI_UINT, .dst = &o.rows, .arg = "N", .min = 1, .max = 1000,
 	 .help = "rows of each ranking (default 20)"},
+	{.name = "assume-rate", .type = CLI_UINT, .dst = &o.assumed, .arg = "N", .max = 1000000000,
+	 .help = "without --load and --rate: packets a second of each host for which losses are estimated (default 100000)"},
 	{.name = "jobs", .letter = 'j', .type = CLI_UINT, .dst = &o.jobs, .arg = "N", .min = 1, .max = 64,
 	 .help = "processes at once (default: one for each core); changes no result"},
 	{.name = "quiet", .type = CLI_TIME, .dst = &o.quiet, .arg = "TIME",
@@ -356,7 +383,8 @@ const struct cli_cmd cmd_sim_failures = {
 		"that no cable connects any more. pairs broken: pairs whose route is gone until the manager has repaired it. "
 		"bandwidth lost: of what all hosts can send to all others at once, by the routes on the busiest link. With "
 		"--load or --rate hosts send meanwhile, and the packets that are lost are counted; without, nothing is sent, "
-		"which is much quicker. Without --full, a sample of switches and links fails: half of it are those that most "
+		"which is much quicker, and losses are estimated as what broken pairs would send until their routes are "
+		"repaired. Without --full, a sample of switches and links fails: half of it are those that most "
 		"shortest ways between hosts pass, the others are spread over the rest. The manager's own switch is left out. Status 1: after a failure the subnet did not become whole.",
 	.examples =
 		"weft sim failures cluster.net\nweft sim failures cluster.net --full --mechanism basic --json\n"

@@ -232,11 +232,35 @@ static bool child_start(struct study *s, size_t which)
 	return false;
 }
 
+/* An engine that cannot route the fabric is replaced by the manager, which says so. */
+static void other_engine(void *ctx, const struct sm_note *n)
+{
+	struct lab_routes_by *by = ctx;
+
+	if (n->kind != SM_NOTE_OTHER_ENGINE)
+		return;
+	snprintf(by->engine, sizeof(by->engine), "fera");
+	snprintf(by->why, sizeof(by->why), "instead: %.*s", SM_WHY - 16, n->engine.why);
+}
+
+static void engine_fill(const struct study *s)
+{
+	struct lab_routes_by *by = s->c->by;
+	const char *why;
+	const struct rt_engine *g = sm_engine(lab_sm(s->l), &why);
+
+	if (!by || *by->engine)
+		return;
+	snprintf(by->engine, sizeof(by->engine), "%s", g ? g->name : "auto");
+	snprintf(by->why, sizeof(by->why), "%s", why);
+}
+
 /* Right before the change: returns in every child with its failure, and at last in the first process with none. */
 static void branch(void *ctx)
 {
 	struct study *s = ctx;
 
+	engine_fill(s);
 	lab_census(s->l, &s->before);
 	for (size_t i = 0; i < s->out->n && !s->rc; i++) {
 		while (s->running == s->slots)
@@ -295,6 +319,8 @@ int lab_failures_run(const struct lab_failures_config *c, lab_failures *out, str
 	else
 		err_set(e, -EINVAL, "there is nothing to fail: expected two switches or more");
 	s.children = mem_zarray(s.slots, sizeof(*s.children));
+	if (s.l && c->by)
+		lab_on_note(s.l, other_engine, c->by);
 	if (s.l)
 		rc = study_run(&s);
 	lab_free(s.l);

@@ -32,12 +32,18 @@ struct lab_failure {
 	uint64_t events;
 };
 
+struct lab_routes_by { /* the engine of the routes before any failure */
+	char engine[16];
+	char why[SM_WHY]; /* why it serves; empty: it was named, or belongs to the mechanism */
+};
+
 struct lab_failures_config {
 	const struct fab *fab;
 	const struct lab_config *lab;	    /* its threads are set to 1 */
 	const struct lab_change_plan *plan; /* change, about_to and period are ignored */
 	unsigned switches, links;	    /* how many of each: failure_sample.h; UINT_MAX: all */
 	unsigned jobs;			    /* processes at once; 0: one for each core */
+	struct lab_routes_by *by;	    /* is filled in; may be NULL */
 	void (*done)(void *ctx, unsigned ended, unsigned of); /* may be NULL */
 	void *ctx;
 };

@@ -93,6 +93,38 @@ TEST(processes_do_not_matter)
 	fab_free(f);
 }
 
+static struct lab_routes_by engine_of(const struct fab *f, const char *routes)
+{
+	struct lab_routes_by by = {0};
+	struct lab_config lc = config();
+	struct lab_failures_config c = {.fab = f, .lab = &lc, .plan = &plan, .links = 1, .by = &by};
+	lab_failures out = {0};
+	struct err e;
+
+	lc.sm.mechanism.routes = sm_supply_find(routes);
+	assert_int_equal(lab_failures_run(&c, &out, &e), 0);
+	vec_free(&out);
+	return by;
+}
+
+/* The engine that serves, which need not be the one that was asked for. */
+TEST(the_engine_is_named)
+{
+	struct fab *ring = generate("ring", 6), *other = generate("irregular", 12);
+	struct lab_routes_by by = engine_of(ring, "updn");
+
+	assert_string_equal(by.engine, "updn");
+	assert_string_equal(by.why, "");
+	by = engine_of(other, "auto");
+	assert_string_not_equal(by.engine, "auto");
+	assert_string_not_equal(by.why, "");
+	by = engine_of(other, "torus");
+	assert_string_equal(by.engine, "fera");
+	assert_non_null(strstr(by.why, "not a mesh or torus"));
+	fab_free(ring);
+	fab_free(other);
+}
+
 TEST(one_switch_has_nothing_to_fail)
 {
 	struct fab *f = generate("fullmesh", 1);
@@ -140,6 +172,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_ring_survives_every_link),
 		cmocka_unit_test(processes_do_not_matter),
+		cmocka_unit_test(the_engine_is_named),
 		cmocka_unit_test(one_switch_has_nothing_to_fail),
 		cmocka_unit_test(census_and_scan_agree),
 	};
