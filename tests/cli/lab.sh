@@ -537,6 +537,18 @@ ok "a bad expression" odd 'run: sim up net\nresults: {a: .a +}\n' \
 ok "an unknown name in a template" odd 'run: sim up {nett}\nresults: {a: .a}\n' \
 	"5:6: {nett} is not a parameter of 'odd', nor {seed}, {net} or {dir}"
 
+# The twin's experiment: what pairs without a route would have sent, at the rate that is given.
+losses_are_estimated()
+{
+	"$bin" topo gen ring 6 -o ring.net && "$bin" sim failures ring.net --full --assume-rate 500000 --json > out || return 1
+	jq -e '.assumed_rate == 500000 and .engine != "" and .link_failures.runs == 6 and
+		(.link_failures | .packets_lost_mean > 0 and
+		 (.packets_lost_mean / (.pair_seconds_mean * 500000 / 5) | . > 0.999 and . < 1.001))' out || return 1
+	"$bin" sim failures ring.net --full --rate 500000 --json > out || return 1
+	jq -e '.assumed_rate == 0 and .link_failures.packets_lost_mean > 0' out
+}
+ok "losses of a failure are estimated, or counted" losses_are_estimated
+
 # bad MESSAGE COMMAND...: status 2, this message, no file
 bad()
 {

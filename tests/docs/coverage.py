@@ -4,7 +4,8 @@
 
 Every table and figure in WANTED has a row; every row names experiments that exist, that are of this source, that say so
 in their `item`, and that have a table or a plot for it; every experiment is in the rows of its items. In the results
-that are kept as text, each statement that does not hold and each deviation has its reason in words. Prints TAP.
+that are kept as text, each statement that does not hold and each deviation has its reason in words, and the scoreboard
+has the cells of the thesis alone. Prints TAP.
 Keeps no state; does not run experiments.
 """
 
@@ -26,6 +27,8 @@ WANTED = {
     "000": [("F", n) for n in span(5, 12)],
     "002": [("T", 1), ("T", 2)] + [("F", n) for n in span(10, 12)],
 }
+# The scoreboard: mean values of the thesis's Tables 11, 16, 17, 20 to 25 and 28 to 31, and nothing else.
+COUNTED = 274
 # Pictures of a fabric, and tables that tests/golden compares line by line: nothing to plot.
 NO_PLOT = {("000", "F", 5), ("004", "T", 13)}
 
@@ -107,9 +110,12 @@ def main():
     experiments = {e["name"]: e for e in lab("list")["experiments"]}
     bad = [case(n, f"every item of source {source} has its experiment",
                 list(faults(source, document, experiments, directory))) for n, source in enumerate(WANTED, 1)]
+    compared = lab("compare")
     bad.append(case(len(WANTED) + 1, "what deviates in the results that are kept has a reason",
-                    list(unexplained(lab("compare")))))
-    print(f"1..{len(WANTED) + 1}")
+                    list(unexplained(compared))))
+    bad.append(case(len(WANTED) + 2, "the scoreboard has the thesis's cells",
+                    [f"{compared['cells']} instead of {COUNTED}"] if compared["cells"] != COUNTED else []))
+    print(f"1..{len(WANTED) + 2}")
     return any(bad)
 
 
