@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Selectors of MTU, rate and packet life time (IBA 15.2.5.16). No state. A path of 4096 bytes serves who asks for exactly
- * 2048: the answer says 2048. A life time is no limit that a sender could keep, so it is compared and not changed.
+ * 2048, and one of 40 Gb/s who asks for less than that: the answer says so, and the sender sends less. Exactly a rate is
+ * that rate, as with OpenSM. A life time is no limit that a sender could keep, so it is compared and not changed.
  */
 #include "sa/paths.h"
 
@@ -35,12 +36,8 @@ static bool rate_holds(const struct sa_bound *b, uint8_t *rate)
 		return false;
 	if (b->selector == IBA_SA_GREATER)
 		return sa_rate_compare(*rate, b->value) > 0;
-	if (b->selector == IBA_SA_EXACTLY) {
-		if (sa_rate_compare(*rate, b->value) < 0)
-			return false;
-		*rate = b->value;
-		return true;
-	}
+	if (b->selector == IBA_SA_EXACTLY)
+		return !sa_rate_compare(*rate, b->value);
 	if (sa_rate_compare(*rate, b->value) >= 0)
 		*rate = (uint8_t)sa_rate_below(b->value);
 	return *rate;

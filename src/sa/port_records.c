@@ -14,11 +14,13 @@ bool sa_port_info(const struct sa_view *v, port_id p, struct iba_port_info *pi)
 	return sm_port_info(v->sm, v->fab->nodes[x->node].guid, x->num, pi);
 }
 
-/* The record is its RID and PortInfo as on the wire. */
-static void port_record(const struct sa_view *v, const struct sa_request *q, port_id p,
-			struct iba_port_info *pi, uint8_t *out)
+/* The record is its RID and PortInfo as on the wire: all of it, whatever options ask for. */
+static void port_record(const struct sa_view *v, const struct sa_request *q, uint8_t options,
+			port_id p, struct iba_port_info *pi, uint8_t *out)
 {
-	struct iba_sa_port rid = {.lid = sa_lid_of(v, p), .port = v->fab->ports[p].num};
+	struct iba_sa_port rid = {.lid = sa_lid_of(v, p),
+				  .port = v->fab->ports[p].num,
+				  .options = sa_asks(q, port, options) ? options : 0};
 	uint8_t data[IBA_SMP_DATA_SIZE];
 
 	if (!q->trusted)
@@ -61,7 +63,7 @@ static void port(const struct sa *sa, const struct sa_request *q, const struct i
 	    !sa_lid_of(v, p) || !sa_port_info(v, p, &pi) || !capable(q, ask, &pi, &but) ||
 	    !sa_may_see(sa, q, sa_endport(v, p)))
 		return;
-	port_record(v, q, p, &pi, sa_record(a));
+	port_record(v, q, ask->options, p, &pi, sa_record(a));
 	sa_record_match(a, q, but);
 }
 

@@ -472,6 +472,8 @@ static void ask_records(struct world *w)
 		if (wanted(w, &a, k->all.at + i * k->size)) {
 			vec_room(&want, want.n + k->size);
 			memcpy(want.at + want.n, k->all.at + i * k->size, k->size);
+			if (k->attr_id == IBA_SA_PORT && a.mask & IBA_SA_BIT(port, options))
+				want.at[want.n + 3] = a.query[3];
 			want.n += k->size;
 			n++;
 		}
@@ -517,10 +519,8 @@ static bool path_serves(const struct sa_ask *a, const struct iba_sa_path *q, con
 		unsigned asked = q->rate < RATES ? rates[q->rate] : 0;
 
 		if (!asked || (q->rate_selector == 0 && x->rate <= asked) ||
-		    (q->rate_selector == 2 && x->rate < asked))
+		    (q->rate_selector == 2 && x->rate != asked))
 			return false;
-		if (q->rate_selector == 2)
-			p->rate = q->rate;
 		if (q->rate_selector == 1 && x->rate >= asked) {
 			for (unsigned i = 0; i < RATES; i++)
 				if (rates[i] && rates[i] < asked && rates[i] > rates[best])

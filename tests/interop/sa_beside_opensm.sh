@@ -1,0 +1,290 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Subnet administration of `weft sm` beside that of OpenSM: sa_beside_opensm.sh WEFT
+#
+# On each fabric Weft manages first, then OpenSM takes the same running fabric over, which keeps all LIDs. Both are asked
+# with saquery for all records, with and without options; answers are compared record by record. What differs is taken out
+# by explained(), one line each, and everything else must be the same. Then Debian's other tools against Weft, and osmtest.
+#
+# Covers: port_records.c switch_records.c link_records.c key_records.c lane_records.c paths_multi.c trace_records.c
+
+# shellcheck disable=SC2015 # `a && b || explain`
+weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") # a path that holds in any directory
+here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/interop/lib.sh
+. "$here/lib.sh"
+# shellcheck source=tests/interop/lib_fabric.sh
+. "$here/lib_fabric.sh"
+trap 'sm_stop; opensm_stop; fabric_stop; cd /; rm -rf "$dir"' EXIT
+need opensm saquery osmtest ibqueryerrors smpquery ibtracert ibaddr ibping jq
+preload=$(cd "$(dirname "$weft")/../preload" 2> /dev/null && pwd)/libweft-umad.so
+[ -e "$preload" ] || { echo "1..0 # SKIP libweft-umad is not built" && exit 0; }
+
+# ---- questions ----
+
+# All records there are.
+tables()
+{
+	cat << 'END'
+NR
+PIR
+SWIR
+LFTR
+--smkey 1 PKTR
+GIR
+SMIR
+LR
+PR
+END
+}
+
+# One of each by its keys, and all options of paths; LID 1 is the manager's host, LID 2 another node.
+options()
+{
+	cat << 'END'
+CPI
+NR 2
+-N
+PIR 1
+PIR 2/1
+PIR 1/1/128
+-s
+SWIR 2
+LFTR 2/0
+MFTR
+SL2VL
+VLAR
+PKTR
+--smkey 1 PKTR 1
+GIR 1/0
+SMIR 1
+-x
+LR 1
+LR 1/1
+-p
+--src-to-dst 1:2
+--src-to-dst 2:1
+PR --slid 1
+PR --dlid 2
+PR --slid 1 --dlid 1
+PR --slid 1 --dlid 2 --reversible 1
+PR --slid 1 --dlid 2 --numb_path 1
+PR --slid 1 --dlid 2 --numb_path 0
+PR --slid 1 --dlid 2 --pkey 0xffff
+PR --slid 1 --dlid 2 --pkey 0x7fff
+PR --slid 1 --dlid 2 --pkey 0x1234
+PR --slid 1 --dlid 2 --sl 0
+PR --slid 1 --dlid 2 --qos_class 1
+PR --slid 1 --dlid 2 --tclass 3
+PR --slid 1 --dlid 2 --flow_label 3
+PR --slid 1 --dlid 2 --hop_limit 3
+PR --slid 1 --dlid 2 --service_id 0x1234
+PR --slid 1 --dlid 2 --mtu 4
+PR --slid 1 --dlid 2 --mtu 132
+PR --slid 1 --dlid 2 --mtu 197
+PR --slid 1 --dlid 2 --mtu 67
+PR --slid 1 --dlid 2 --mtu 5
+PR --slid 1 --dlid 2 --rate 3
+PR --slid 1 --dlid 2 --rate 131
+PR --slid 1 --dlid 2 --rate 195
+PR --slid 1 --dlid 2 --rate 67
+PR --slid 1 --dlid 2 --rate 135
+PR --slid 1 --dlid 2 --rate 10
+PR --slid 1 --dlid 2 --pkt_lifetime 17
+PR --slid 1 --dlid 2 --pkt_lifetime 146
+PR --slid 1 --dlid 2 --pkt_lifetime 18
+PR --slid 1 --dlid 2000
+-D
+-L
+-G
+-O 1
+-U 1
+END
+}
+
+# Questions with a name of this fabric.
+names()
+{
+	name=$(sed -n 's/^Ca.*# "\([^"]*\)".*/\1/p' net | head -n 1)
+	echo "-L '$name'"
+	echo "-l '$name'"
+	echo "-G '$name'"
+	echo "NR '$name'"
+	echo "--src-to-dst '$name':2"
+}
+
+# ask DIR [all]: what the SA answers, a file for each question
+ask()
+{
+	rm -rf "$1"
+	mkdir "$1"
+	{ tables && if [ "${2-}" ]; then options && names; fi; } | while read -r question; do
+		eval "LD_PRELOAD=$preload timeout 20 saquery $question" > "$1/$(echo "$question" | tr ' /' '_.')" 2>&1 < /dev/null
+	done
+	return 0
+}
+
+# Each record on one line, in any order.
+records()
+{
+	awk '/^[^ \t]/ { if (r != "") print r; r = "" } { gsub(/^[ \t]+/, ""); r = r "|" $0 } END { if (r != "") print r }' "$1" | sort
+}
+
+# What the two say differently, and why:
+explained()
+{
+	# each manager shows what it serves, and how long an answer may take
+	sed -e '/SA ClassPortInfo/s/|\(Capability mask\|Capability mask 2\|Response time value\)\.*0x[0-9A-F]*//g' |
+		# settings that OpenSM writes to ports and switches, and Weft leaves as they are or computes
+		sed -e 's/|\(VLStallCount\|HoqLife\|SubnetTimeout\|PartEnforceInb\|PartEnforceOutb\):\.*[0-9]*//g' \
+			-e 's/|LifeTimeValue.PortStateChange.OpSL2VL\.*0x[0-9A-F]*//' |
+		# the port by which the manager asked the device
+		sed -e 's/|LocalPort:\.*[0-9]*//' |
+		# SMPs sent so far
+		sed -e 's/|ActCount\.*[0-9]*//'
+}
+
+# skipped QUESTION: the answers are not to be compared
+skipped()
+{
+	case $1 in
+		LFTR*) return 0 ;;        # other routes; test_attributes compares with the switches
+		SL2VL | VLAR) return 0 ;; # OpenSM shows zeros for tables that it has never read, Weft shows no record
+	esac
+	return 1
+}
+
+compare()
+{
+	bad=0
+	for file in weft/*; do
+		question=$(basename "$file")
+		! skipped "$question" || continue
+		records "weft/$question" | explained > ours
+		records "opensm/$question" | explained > theirs
+		case $question in
+			# keys of external ports of switches, which OpenSM sets to enforce partitions there
+			--smkey_1_PKTR) endports theirs ;;
+		esac
+		if ! diff ours theirs > differ; then
+			echo "$question:"
+			cut -c 1-300 differ | head -n 6
+			bad=1
+		fi
+	done
+	return $bad
+}
+
+# endports FILE: leave only records of ports that have a LID of their own
+endports()
+{
+	awk 'NR == FNR { split($0, f, "|"); lid = f[2]; if (/node_type[.]*Switch/) sw[lid] = 1; next }
+		{ match($0, /LID[.]*[0-9]+/); l = substr($0, RSTART, RLENGTH); gsub(/[^0-9]/, "", l)
+		match($0, /Port[.]*[0-9]+/); p = substr($0, RSTART, RLENGTH); gsub(/[^0-9]/, "", p)
+		if (!(("lid....................." l) in sw) || p == 0) print }' nodes "$1" > some
+	mv some "$1"
+}
+
+# ---- fabrics ----
+
+# both GENERATOR [all]: Weft, then OpenSM on the same fabric
+both()
+{
+	# shellcheck disable=SC2086 # several words
+	"$weft" topo gen $1 -o net && emu_start net && sm_start --sm-key 0x1 && ask weft "${2-}" || return 1
+	records weft/NR | sed 's/|NodeRecord dump://' > nodes
+	sm_stop
+	opensm_start && ask opensm "${2-}" || return 1
+	opensm_stop
+	compare
+}
+
+# before Weft, OpenSM: the same, in the other order
+other_order()
+{
+	"$weft" topo gen mtree 4 2 -o net && emu_start net && opensm_start && ask opensm || return 1
+	opensm_stop
+	sm_start --sm-key 0x1 && ask weft && records weft/NR | sed 's/|NodeRecord dump://' > nodes
+	compare
+}
+
+ok "the same records on mtree 4 2, with all options" both "mtree 4 2" all
+while read -r fabric; do
+	ok "the same records on $fabric" both "$fabric"
+done << 'END'
+irregular 12 --hosts 10 --seed 7
+torus 3 3
+hypercube 3
+dragonfly 2 4 2
+star 6
+END
+ok "the same records after a take-over from OpenSM" other_order
+
+# ---- other tools, against Weft ----
+
+guid_at()
+{
+	sed -n 's/.*(\([0-9a-f]*\)).*# "host.*/0x\1/p' net | sed -n "$1p"
+}
+
+ready()
+{
+	"$weft" topo gen mtree 4 2 -o net && emu_start net && sm_start --sm-key 0x1
+}
+
+queryerrors()
+{
+	on_fabric ibqueryerrors > out 2> err || { cat out err && return 1; }
+	grep -q 'Summary: 14 nodes checked' out || { cat out err && false; }
+}
+
+by_guid()
+{
+	on_fabric smpquery -G nodeinfo "$(guid_at 3)" | grep -q "PortGuid:.*$(guid_at 3 | sed 's/^0x0*//')" &&
+		on_fabric ibaddr -G "$(guid_at 3)" | grep -q 'LID start' &&
+		on_fabric ibtracert -G "$(guid_at 1)" "$(guid_at 8)" | grep -q 'To ca .* "host 7"'
+}
+
+pings()
+{
+	target=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' net | sed -n 3p)
+	SIM_HOST=$target LD_PRELOAD=$preload timeout 20 ibping -S > /dev/null 2>&1 &
+	server_pid=$!
+	sleep 0.5
+	on_fabric ibping -c 3 -G "$(guid_at 3)" > out 2>&1
+	status=$?
+	kill "$server_pid"
+	[ $status -eq 0 ] && grep -q '3 packets transmitted, 3 received' out || { cat out && false; }
+}
+
+diagnet()
+{
+	on_fabric ibdiagnet -o "$dir/diag" > out 2>&1
+	grep -q 'Run Report\|STAGE\|I-' out && ! grep -q 'E-.*SA\|SA query' out || { tail -n 20 out && false; }
+}
+
+# inventory, then nothing but what it holds
+inventory()
+{
+	on_fabric osmtest -f c -i inventory -l osmtest.log > out 2>&1 && grep -q 'PASS' out || { tail -n 5 out osmtest.log && false; }
+}
+
+multipath()
+{
+	on_fabric osmtest -f v -i inventory -l osmtest.log > out 2>&1
+	grep -q multipath osmtest.log 2> /dev/null && ! grep -q 'osmtest_get_multipath_rec: ERR.*TIMEOUT' osmtest.log || { grep 'ERR' osmtest.log | tail -n 5 && false; }
+}
+
+ok "Weft manages" ready
+ok "ibqueryerrors checks all nodes" queryerrors
+ok "smpquery, ibaddr and ibtracert with -G" by_guid
+ok "ibping -G" pings
+if command -v ibdiagnet > /dev/null; then
+	ok "ibdiagnet" diagnet
+else
+	skip "ibdiagnet" "it is not installed"
+fi
+ok "osmtest: inventory" inventory
+ok "osmtest: GetMulti is answered" multipath
+echo "1..$n"
