@@ -182,6 +182,33 @@ static void tell_subscribers(struct run_pump *p, const struct tp_mad *m, time_ps
 	sa_trap(p->sa, p->sm, &in, now);
 }
 
+/* All groups that are wanted, to the manager: it compares them with those that it has. */
+static void trees_tell(struct run_pump *p, time_ps now)
+{
+	struct sa_tree_member *members;
+	struct sm_group_member *m;
+	struct sa_tree *trees;
+	struct sm_group *g;
+	uint32_t ntrees, nmembers;
+
+	p->trees = sa_trees_number(p->sa);
+	p->trees_known = true;
+	sa_trees(p->sa, &trees, &ntrees, &members, &nmembers);
+	g = mem_array(MAX(ntrees, 1u), sizeof(*g));
+	m = mem_array(MAX(nmembers, 1u), sizeof(*m));
+	for (uint32_t i = 0; i < nmembers; i++)
+		m[i] = (struct sm_group_member){members[i].guid, members[i].receives,
+						members[i].sends};
+	for (uint32_t i = 0; i < ntrees; i++)
+		g[i] = (struct sm_group){trees[i].mlid, trees[i].sl, m + trees[i].first,
+					 trees[i].n};
+	step(p, &(struct sm_event){.kind = SM_EV_GROUPS, .groups = g, .ngroups = ntrees}, now);
+	free(trees);
+	free(members);
+	free(g);
+	free(m);
+}
+
 /* Responses go out as long as half of the ring is free: the manager's own MADs need the rest. */
 static void administration_send(struct run_pump *p, time_ps now)
 {
@@ -196,8 +223,10 @@ static void administration_send(struct run_pump *p, time_ps now)
 		if (p->call.registered)
 			p->call.registered(p->call.ctx, &it);
 	sm_status(p->sm, &st);
-	if (st.state ==
-	    IBA_SM_STANDBY) /* what hosts register with the master meanwhile is known in part at best */
+	if (st.state == IBA_SM_MASTER && (!p->trees_known || p->trees != sa_trees_number(p->sa)))
+		trees_tell(p, now);
+	/* What hosts register with the master meanwhile is known in part at best. */
+	if (st.state == IBA_SM_STANDBY)
 		sm_reregister(p->sm, true);
 	if (p->n >= p->size / 2 || !sa_next(p->sa, &out, now))
 		return;

@@ -266,7 +266,7 @@ bool run_session_open(struct run_session *s, struct tp *tp, const struct sm_conf
 	c.port = s->port.port;
 	c.read_back |= s->number > 0; /* switches hold what the last manager set */
 	c.distrust = s->distrust;
-	c.hold_vms = true;
+	c.hold_vms = c.multicast = true;
 	s->distrust = false;
 	s->sm = sm_new(&c);
 	administer(s, &c);

@@ -199,6 +199,8 @@ struct sa {
 	uint16_t own_lid;
 	uint8_t own_gid[16]; /* of the manager's port */
 	struct sa_copy copy;
+	const void *policy; /* of the manager, for which groups were made */
+	bool policy_known;
 	struct sa_status counts;
 	struct sa_count *by_attribute; /* as sa_attributes[] */
 };

@@ -328,6 +328,14 @@ void sa_manager(struct sa *sa, const struct sm *sm, time_ps now)
 		sa_registry_tell_all(sa);
 		sa->copy.whole = false;
 	}
+	sa->groups.mlids = sm_mlids(sm);
+	if (!sa->serving)
+		sa->policy_known = false;
+	else if (!sa->policy_known || sa->policy != sm_policy(sm)) {
+		sa_policy_groups(sa, sm);
+		sa->policy = sm_policy(sm);
+		sa->policy_known = true;
+	}
 	if (st.snapshot == sa->view.number && sm_fabric(sm) == sa->view.fab)
 		return;
 	sa_view_update(&sa->view, sm);
