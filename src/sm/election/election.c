@@ -376,6 +376,12 @@ enum sm_outcome sm_election_own_port_looked(struct sm *sm, const struct iba_port
 	return sm_election_event(sm, SM_EVENT_CLAIMED, (struct sm_met){.cause = SM_CAUSE_SWEEP});
 }
 
+/* A discovery that has just begun knows no device, and reads the port itself. */
+static bool own_port_was_active(const struct sm *sm)
+{
+	return sm->topo.nodes.n && sm->topo.ports.at[sm_own_port(sm)].pi.state == IBA_PORT_ACTIVE;
+}
+
 enum sm_outcome sm_own_port_answered(struct sm *sm, const uint8_t *data)
 {
 	enum sm_outcome o = SM_GOING_ON, claimed;
@@ -384,8 +390,7 @@ enum sm_outcome sm_own_port_answered(struct sm *sm, const uint8_t *data)
 	iba_port_info_get(&pi, data, IBA_SMP_DATA_SIZE);
 	if (pi.state != IBA_PORT_DOWN && (o = sm_election_relinked(sm)) != SM_GOING_ON)
 		return o;
-	if (sm->topo.ports.at[sm_own_port(sm)].pi.state == IBA_PORT_ACTIVE &&
-	    pi.state != IBA_PORT_ACTIVE)
+	if (own_port_was_active(sm) && pi.state != IBA_PORT_ACTIVE)
 		o = own_link_trained(sm);
 	claimed = sm_election_own_port_looked(sm, &pi);
 	return claimed == SM_GOING_ON ? o : claimed;
