@@ -573,16 +573,19 @@ export class App {
 		await this.command({ cmd: 'series' }).catch(() => {});
 	}
 
-	/* The reply comes at once; a frame says when the run is there. */
+	/* The reply comes at once; a frame says when the run is there. An earlier way to another moment ends with this one. */
 	private arrived: (() => void) | null = null;
 	private async goTo(at: bigint): Promise<void> {
+		this.arrived?.();
+		let mine: () => void = () => {};
 		const there = new Promise<void>((resolve) => {
-			this.arrived = resolve;
+			this.arrived = mine = resolve;
 			setTimeout(resolve, 30000);
 		});
 		await this.command({ cmd: 'go', at: String(at) });
 		await there;
-		this.arrived = null;
+		if (this.arrived === mine)
+			this.arrived = null;
 	}
 
 	async event(text: string): Promise<void> {

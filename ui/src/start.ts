@@ -61,9 +61,13 @@ export function startPage(connection: Link, twin: (netlist: string, setup: strin
 	return { app, view };
 }
 
-/* Faults and states of managers have no MAD. */
+/* Faults and states of managers have no MAD. A line that is chosen meanwhile takes the place of this one. */
+let lines = 0;
 async function openLine(app: App, view: View, inspect: Inspect, { seq, at, node, kind }: LogLine): Promise<void> {
+	const mine = ++lines;
 	await app.go(Number(at));
+	if (mine !== lines)
+		return;
 	if (app.fabric && node < app.fabric.nnodes) {
 		app.select([node]);
 		view.reveal([node]);
@@ -71,7 +75,8 @@ async function openLine(app: App, view: View, inspect: Inspect, { seq, at, node,
 	if (kind > 2)
 		return;
 	const reply = await app.command({ cmd: 'mad', seq });
-	inspect.showMad(String(reply['text'] ?? ''));
+	if (mine === lines)
+		inspect.showMad(String(reply['text'] ?? ''));
 }
 
 function pointer(app: App, view: View, table: ActionTable, routes: Routes): void {

@@ -37,7 +37,7 @@ export class Live implements Tab {
 		const net = s['subnet'] as Json | undefined, state = String(s['state'] ?? '–'), last = s['last_change'] as Json | null;
 		return h('section', {},
 			kv([['State', h('span', { class: `st ${state.replace('NotActive', 'Not-active')}` }, state)], ['Phase', `${String(s['phase'] ?? '–')}${s['change_pending'] ? ', a change is under way' : ''}`],
-				['Mechanism', String(s['mechanism'] ?? '–')], ['Port', String((s['port'] as Json | undefined)?.['name'] ?? '–')], ['Running for', uptime(Number(s['uptime_s'] ?? 0))],
+				['Mechanism', String(s['mechanism'] ?? '–')], ['Routes by', String(s['engine'] ?? '–')], ['Port', String((s['port'] as Json | undefined)?.['name'] ?? '–')], ['Running for', uptime(Number(s['uptime_s'] ?? 0))],
 				['Switches', num(net, 'switches')], ['Hosts', num(net, 'hosts')], ['Links', num(net, 'links')], ['LIDs', num(net, 'lids')],
 				['Changes', num(s, 'changes')], ['Last change', last ? `${String(last['cause'])}, ${Number(last['time_s']).toFixed(3)} s` : '–'],
 				['SMPs', num(s['smps'] as Json | undefined, 'all')], ['Retries, timeouts', `${num(s, 'retries')}, ${num(s, 'timeouts')}`]]));

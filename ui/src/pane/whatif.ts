@@ -13,6 +13,12 @@ interface Answer {
 	text: string;
 }
 
+/* Long times in milliseconds; the command shows microseconds as well. */
+function figure(text: string): string {
+	const us = /^(\d{5,})\.\d{3} us$/.exec(text);
+	return us ? `${(Number(us[1]) / 1000).toFixed(us[1]!.length > 5 ? 1 : 3)} ms` : text;
+}
+
 export class WhatIf implements Tab {
 	readonly id = 'whatif';
 	readonly title = 'What if';
@@ -118,6 +124,6 @@ export class WhatIf implements Tab {
 				this.busy ? h('button', { type: 'button', onclick: () => void this.cancel() }, 'Cancel') : null),
 			this.busy ? h('div', { class: 'progress' }, this.bar, this.words) : null,
 			app.isLive ? h('div', { class: 'chips' }, h('button', { type: 'button', onclick: () => void this.onTwin().catch((e: Error) => app.report(e.message, true)) }, 'Open the twin in the simulator')) : null,
-			this.answers.slice(0, 20).map((a) => h('section', {}, h('h3', {}, a.target), h('div', { class: 'figures' }, a.figures.map(([k, v]) => h('div', {}, h('b', {}, v), h('span', {}, k)))), a.text ? h('details', {}, h('summary', {}, 'Details'), h('pre', {}, a.text)) : null)));
+			this.answers.slice(0, 20).map((a) => h('section', {}, h('h3', {}, a.target), h('div', { class: 'figures' }, a.figures.map(([k, v]) => h('div', {}, h('b', { title: v }, figure(v)), h('span', {}, k)))), a.text ? h('details', {}, h('summary', {}, 'Details'), h('pre', {}, a.text)) : null)));
 	}
 }

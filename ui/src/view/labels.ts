@@ -30,7 +30,7 @@ export interface PlacedLabel {
 	plain?: boolean;
 }
 
-const CELL = 24, MOST = 600, LONGEST = 40;
+const CELL = 24, MOST = 600, LONGEST = 40, NAME = 14;
 
 /* The end of a long name tells more than its middle. */
 function short(name: string): string {
@@ -81,9 +81,14 @@ export class Labels {
 		if (x < -40 || y < -20 || x > c.width + 40 || y > c.height + 20)
 			return;
 		const text = `SM ${i}${m.flags & 2 ? ' stopped' : m.flags & 1 ? ' paused' : m.state === 0 ? '' : ` ${SM_STATE[m.state] ?? m.state}`}`;
-		const w = (text.length * 6.2 + 12) * k;
-		this.claim(x - w / 2, y - r - 22 * k, w, 16 * k, true);
-		out.push({ text, x, y: y - r - 6 - 9 * k, size: 11 * k, align: 'center', colour: col.halo, pill: col.manager[m.flags & 2 ? 0 : m.state] ?? col.dim });
+		const w = (text.length * 6.2 + 12) * k, h = 16 * k, mid = r + 6 + 9 * k;
+		/* Above the node, unless another one or its name is there: then below, at its right, at its left. */
+		const places: [number, number][] = [[x, y - mid], [x, y + mid], [x + w / 2 + mid - h / 2, y], [x - w / 2 - mid + h / 2, y]];
+		const free = ([cx, cy]: [number, number], more: number): boolean => cx - w / 2 > 2 && cx + w / 2 < c.width - 2 && cy - h / 2 > 2 && cy + h / 2 < c.height - 2 &&
+			!this.overNode(f, scene, c, m.node, cx - w / 2, cy - h / 2 - more, w, h + more);
+		const [px, py] = places.find((p) => free(p, NAME * k)) ?? places.find((p) => free(p, 0)) ?? places[0]!;
+		this.claim(px - w / 2, py - h / 2, w, h, true);
+		out.push({ text, x: px, y: py, size: 11 * k, align: 'center', colour: col.halo, pill: col.manager[m.flags & 2 ? 0 : m.state] ?? col.dim });
 	}
 
 	/* In the box of a switch if it fits, else below the node. */

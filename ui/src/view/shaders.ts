@@ -35,7 +35,7 @@ void main() {
 	float w = uWidth * max(1.0, aWhat.w) * uDpr;
 	vec3 colour = uPal[state];
 	float alpha = state == 3 ? 0.62 : state == 0 ? 0.6 : state == 4 ? 0.95 : 0.85;
-	if (uMode > 0.5 && state != 4) { colour = ramp(aWhat.y / 255.0); alpha = 0.35 + 0.65 * aWhat.y / 255.0; w *= 1.0 + aWhat.y / 160.0; }
+	if (uMode > 0.5 && state != 4) { colour = ramp(aWhat.y / 255.0); alpha = 0.5 + 0.5 * aWhat.y / 255.0; w *= 1.0 + aWhat.y / 160.0; }
 	if (state == 4) w = max(w, 1.6 * uDpr);
 	if (lit) { colour = uPal[10]; alpha = 1.0; w = max(w * 2.2, 2.4 * uDpr); }
 	if (chosen) { colour = uPal[11]; alpha = 1.0; w = max(w * 2.0, ((flags & 1) != 0 ? 3.0 : 2.0) * uDpr); }

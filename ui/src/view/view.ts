@@ -180,7 +180,7 @@ export class View {
 		const f = this.app.fabric;
 		if (!f)
 			return [];
-		const managers = this.app.run.started ? this.app.run.managers : this.plannedManagers();
+		const managers = this.app.run.started || this.app.isLive ? this.app.run.managers : this.plannedManagers();
 		const named = [...this.app.nodes].slice(0, 60);
 		const route = this.app.overlay && this.app.overlay.nodes.size < 40 ? [...this.app.overlay.nodes] : [];
 		return this.labels.place(f, this.scene, this.camera, managers, this.colours, [...named, ...route], this.hover.node, this.textScale);
