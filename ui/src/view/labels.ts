@@ -86,7 +86,7 @@ export class Labels {
 		const places: [number, number][] = [[x, y - mid], [x, y + mid], [x + w / 2 + mid - h / 2, y], [x - w / 2 - mid + h / 2, y]];
 		const free = ([cx, cy]: [number, number], more: number): boolean => cx - w / 2 > 2 && cx + w / 2 < c.width - 2 && cy - h / 2 > 2 && cy + h / 2 < c.height - 2 &&
 			!this.overNode(f, scene, c, m.node, cx - w / 2, cy - h / 2 - more, w, h + more);
-		const [px, py] = places.find((p) => free(p, NAME * k)) ?? places.find((p) => free(p, 0)) ?? places[0]!;
+		const [px, py] = places.find((p, j) => free(p, j ? 0 : NAME * k)) ?? places.find((p) => free(p, 0)) ?? places[0]!;
 		this.claim(px - w / 2, py - h / 2, w, h, true);
 		out.push({ text, x: px, y: py, size: 11 * k, align: 'center', colour: col.halo, pill: col.manager[m.flags & 2 ? 0 : m.state] ?? col.dim });
 	}
