@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
 // Fabrics and habits that no one plans for: odd fabrics of many seeds, switches with 254 ports, very long names; two pages on one
-// server, a page that is loaded again while its run goes, a fault after going back, a journal given twice.
+// server, a page that is loaded again while its run goes, a fault after going back, a journal given twice, what-ifs that are cancelled.
 import { Client } from '../client.mjs';
 import { Window, assert, ok, same, serve, test } from './lib.mjs';
 
@@ -49,6 +49,27 @@ async function twice(url) {
 	c.close();
 }
 
+/* What-ifs tell how far they are, can be cancelled, and keep nothing waiting. */
+async function whatIfs(url) {
+	const c = await new Client(url, 'whatifs').open(), kill = '0x0002000000000014', error = async (command) => (await c.ask(command)).error;
+	await c.begin('mtree 16 3');
+	same('names of jobs are text', await error({ cmd: 'whatif', kill, job: 7 }), 'job: expected text');
+	same('and short', await error({ cmd: 'whatif', kill, job: 'x'.repeat(41) }), 'job: expected at most 40 characters');
+	same('there is nothing to cancel', [(await c.command({ cmd: 'cancel' })).cancelled, (await c.command({ cmd: 'cancel', job: 'a' })).cancelled], [0, 0]);
+	const five = Array.from({ length: 5 }, () => error({ cmd: 'whatif', kill, job: 'a' }));
+	assert.match(await five[4], /too many/);
+	ok('four at once, not five');
+	await c.command({ cmd: 'go', at: '1000000' });
+	same('all of a name are cancelled', (await c.command({ cmd: 'cancel', job: 'a' })).cancelled, 4);
+	same('and say so', await Promise.all(five.slice(0, 4)), ['cancelled', 'cancelled', 'cancelled', 'cancelled']);
+	const reply = await c.command({ cmd: 'whatif', kill, job: 'a"b' }), told = c.frames.map((f) => f.progress).filter((p) => p?.job === 'a"b');
+	assert.ok(reply.figures.length > 5 && told.length > 2, `${told.length} frames of progress`);
+	same('progress goes up to what is expected', told.every((p, i) => p.events < p.expected && (i === 0 || p.events > told[i - 1].events)), true);
+	assert.ok(told[0].expected < 3 * told.at(-1).events && told[0].expected > told.at(-1).events / 3, `${told[0].expected} events expected, ${told.at(-1).events} seen`);
+	ok('the guess is right within a factor of three');
+	c.close();
+}
+
 test(async () => {
 	const url = await serve(), w = await Window.open(url), { page } = w;
 	await w.until('the first fabric comes up', () => weft.app.run.managers.some((m) => m.state === 3));
@@ -59,6 +80,7 @@ test(async () => {
 	const still = await other.get(() => weft.app.run.now);
 	await oddFabrics(url);
 	await twice(url);
+	await whatIfs(url);
 	same('a page that is paused stays where it is', await other.get(() => weft.app.run.now), still);
 	await other.close();
 
