@@ -5,7 +5,7 @@
  */
 #include "sa/records.h"
 
-enum { KEYS = 32, GUIDS = 8, DEFAULT_KEY = 0xffff };
+enum { KEYS = SM_PKEYS_A_BLOCK, GUIDS = 8 };
 
 /* ---- P_Keys ---- */
 
@@ -22,21 +22,11 @@ static unsigned key_room(const struct sa_view *v, port_id p)
 	return sm_switch_info(v->sm, guid, &si) ? si.partition_enf_cap : 0;
 }
 
-/* The manager sets no keys so far: an endport has the one that all ports have from the start. */
-static bool key_block(const struct sa_view *v, port_id p, unsigned block, struct iba_pkey_table *t)
-{
-	*t = (struct iba_pkey_table){0};
-	if (p != sa_endport(v, p))
-		return false;
-	if (!block)
-		t->pkey[0] = DEFAULT_KEY;
-	return true;
-}
-
-static void keys(const struct sa *sa, const struct sa_request *q, const struct iba_sa_pkey *ask,
+static void keys(struct sa *sa, const struct sa_request *q, const struct iba_sa_pkey *ask,
 		 struct sa_answer *a, port_id p)
 {
 	const struct sa_view *v = &sa->view;
+	const struct fab_port *x = &v->fab->ports[p];
 	struct iba_pkey_table t;
 
 	if ((sa_asks(q, pkey, lid) && !sa_port_has_lid(v, sa_endport(v, p), ask->lid)) ||
@@ -44,9 +34,10 @@ static void keys(const struct sa *sa, const struct sa_request *q, const struct i
 		return;
 	for (unsigned b = 0; b * KEYS < key_room(v, p); b++) {
 		struct iba_sa_pkey r = {
-			.lid = sa_lid_of(v, p), .block = (uint16_t)b, .port = v->fab->ports[p].num};
+			.lid = sa_lid_of(v, p), .block = (uint16_t)b, .port = x->num};
 
-		if (!key_block(v, p, b, &t))
+		if ((sa_asks(q, pkey, block) && b != ask->block) ||
+		    !sm_pkey_block(v->sm, v->fab->nodes[x->node].guid, x->num, b, t.pkey))
 			continue;
 		iba_pkey_table_put(&t, r.pkeys);
 		iba_sa_pkey_put(&r, sa_record(a));
@@ -96,7 +87,7 @@ static void guid_block(const struct sa_view *v, port_id p, unsigned block, uint8
 	iba_sa_guid_put(&r, out);
 }
 
-static void guids(const struct sa *sa, const struct sa_request *q, const struct iba_sa_guid *ask,
+static void guids(struct sa *sa, const struct sa_request *q, const struct iba_sa_guid *ask,
 		  struct sa_answer *a, port_id p)
 {
 	const struct sa_view *v = &sa->view;

@@ -15,8 +15,8 @@ static void bounds(bool asked, unsigned n, unsigned most, unsigned *first, unsig
 /* ---- SL-to-VL ---- */
 
 /* A host has a table for each port, without an input port; its record has neither (IBA 15.2.5.5). */
-static void slvl_of_host(const struct sa *sa, const struct sa_request *q,
-			 const struct iba_sa_slvl *ask, struct sa_answer *a, port_id p)
+static void slvl_of_host(struct sa *sa, const struct sa_request *q, const struct iba_sa_slvl *ask,
+			 struct sa_answer *a, port_id p)
 {
 	const struct sa_view *v = &sa->view;
 	const struct fab_port *x = &v->fab->ports[p];
@@ -33,8 +33,8 @@ static void slvl_of_host(const struct sa *sa, const struct sa_request *q,
 	sa_record_match(a, q, IBA_SA_BIT(slvl, lid));
 }
 
-static void slvl_of_switch(const struct sa *sa, const struct sa_request *q,
-			   const struct iba_sa_slvl *ask, struct sa_answer *a, node_id n)
+static void slvl_of_switch(struct sa *sa, const struct sa_request *q, const struct iba_sa_slvl *ask,
+			   struct sa_answer *a, node_id n)
 {
 	const struct sa_view *v = &sa->view;
 	const struct fab_node *x = &v->fab->nodes[n];
@@ -84,7 +84,7 @@ void sa_slvl_records(struct sa *sa, const struct sa_request *q, struct sa_answer
 
 enum { VLARB_BLOCKS = 4 }; /* from 1: two halves of the low priority table, two of the high one */
 
-static void vlarb(const struct sa *sa, const struct sa_request *q, const struct iba_sa_vlarb *ask,
+static void vlarb(struct sa *sa, const struct sa_request *q, const struct iba_sa_vlarb *ask,
 		  struct sa_answer *a, port_id p)
 {
 	const struct sa_view *v = &sa->view;

@@ -7,8 +7,8 @@
 
 /* ---- links ---- */
 
-static void link_from(const struct sa *sa, const struct sa_request *q,
-		      const struct iba_sa_link *ask, struct sa_answer *a, port_id p)
+static void link_from(struct sa *sa, const struct sa_request *q, const struct iba_sa_link *ask,
+		      struct sa_answer *a, port_id p)
 {
 	const struct sa_view *v = &sa->view;
 	port_id far = v->fab->ports[p].peer;

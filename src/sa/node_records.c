@@ -111,7 +111,7 @@ static void node_record(const struct sa_view *v, node_id n, port_id p, uint8_t *
 }
 
 /* LocalPortNum of a switch is the port by which it was asked: its record has none. */
-static void node(const struct sa *sa, const struct sa_request *q, const struct iba_sa_node *ask,
+static void node(struct sa *sa, const struct sa_request *q, const struct iba_sa_node *ask,
 		 struct sa_answer *a, node_id n)
 {
 	const struct sa_view *v = &sa->view;

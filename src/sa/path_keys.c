@@ -1,20 +1,105 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who may talk to whom: partitions as requests ask for them. No state. All ports are full members of the default partition
- * so far: the manager sets no other keys.
+ * Who may talk to whom: partitions as requests ask for them. State: the P_Keys of all ends in the view, made once for each
+ * snapshot and policy, and only where partitions are configured: else all ports are full members of the default one.
+ * Keys are those that ports shall hold; the manager sets them.
  */
+#include "policy/policy.h"
 #include "sa/paths.h"
 
-enum { DEFAULT_KEY = 0xffff, BASE = 0x7fff };
+enum { DEFAULT_KEY = POL_DEFAULT_KEY | POL_FULL_BIT, BASE = POL_FULL_BIT - 1 };
 
-bool sa_ends_share(const struct sa *sa UNUSED, const struct sa_end *a UNUSED,
-		   const struct sa_end *b UNUSED, uint16_t pkey, uint16_t *found)
+struct keys {
+	const uint16_t *at;
+	size_t n;
+};
+
+void sa_policy_port(const struct sa *sa, const struct sa_end *e, struct pol_port *p)
 {
-	*found = pkey ? pkey : DEFAULT_KEY;
-	return (*found & BASE) == (DEFAULT_KEY & BASE);
+	const struct sa_view *v = &sa->view;
+	const struct fab_port *x = &v->fab->ports[e->port];
+	struct sm_manager own;
+
+	*p = (struct pol_port){.guid = e->guid,
+			       .node_guid = v->fab->nodes[x->node].guid,
+			       .type = (enum iba_node_type)v->fab->nodes[x->node].type,
+			       .num = x->num,
+			       .description = sm_node_desc(v->sm, v->fab->nodes[x->node].guid)};
+	p->is_sm = sm_manager_get(v->sm, 0, &own) && own.guid == x->guid;
 }
 
-bool sa_may_see(const struct sa *sa UNUSED, const struct sa_request *q UNUSED, port_id p UNUSED)
+static void keys_make(struct sa *sa)
 {
-	return true;
+	struct sa_view *v = &sa->view;
+	const struct pol *policy = sm_policy(v->sm);
+
+	v->key_first = mem_resize(v->key_first, v->ends.n + 1, sizeof(*v->key_first));
+	v->keys.n = 0;
+	for (size_t i = 0; i < v->ends.n; i++) {
+		struct pol_port p;
+		size_t n;
+
+		sa_policy_port(sa, &v->ends.at[i], &p);
+		v->key_first[i] = (uint32_t)v->keys.n;
+		vec_room(&v->keys, v->keys.n + POL_MOST_KEYS);
+		n = pol_pkeys(policy, &p, v->keys.at + v->keys.n, POL_MOST_KEYS);
+		v->keys.n += MIN(n, (size_t)POL_MOST_KEYS);
+	}
+	v->key_first[v->ends.n] = (uint32_t)v->keys.n;
+	v->policy = sm_policy_number(v->sm);
+}
+
+/* Of an end that is not in the view, a machine that shares a port: made each time, in room. */
+static struct keys keys_of(struct sa *sa, const struct sa_end *e, uint16_t room[POL_MOST_KEYS])
+{
+	struct sa_view *v = &sa->view;
+	size_t i = (size_t)(e - v->ends.at), n;
+	struct pol_port p;
+
+	if (!v->key_first || v->policy != sm_policy_number(v->sm))
+		keys_make(sa);
+	if (e >= v->ends.at && e < v->ends.at + v->ends.n)
+		return (struct keys){v->keys.at + v->key_first[i],
+				     v->key_first[i + 1] - v->key_first[i]};
+	sa_policy_port(sa, e, &p);
+	n = pol_pkeys(sm_policy(v->sm), &p, room, POL_MOST_KEYS);
+	return (struct keys){room, MIN(n, (size_t)POL_MOST_KEYS)};
+}
+
+/* The key of the first with which both may talk; 0: there is none. */
+static uint16_t common(struct keys a, struct keys b, uint16_t pkey)
+{
+	for (size_t i = 0; i < a.n; i++)
+		for (size_t k = 0; k < b.n; k++)
+			if ((a.at[i] & BASE) == (b.at[k] & BASE) &&
+			    (!pkey || (a.at[i] & BASE) == (pkey & BASE)) &&
+			    (a.at[i] | b.at[k]) & POL_FULL_BIT)
+				return a.at[i];
+	return 0;
+}
+
+bool sa_ends_share(struct sa *sa, const struct sa_end *a, const struct sa_end *b, uint16_t pkey,
+		   uint16_t *found)
+{
+	uint16_t room_a[POL_MOST_KEYS], room_b[POL_MOST_KEYS], key = DEFAULT_KEY;
+
+	if (sm_policy(sa->view.sm)->configured)
+		key = common(keys_of(sa, a, room_a), keys_of(sa, b, room_b), pkey);
+	else if (pkey && (pkey & BASE) != POL_DEFAULT_KEY)
+		key = 0;
+	*found = pkey ? pkey : key;
+	return key;
+}
+
+bool sa_may_see(struct sa *sa, const struct sa_request *q, port_id p)
+{
+	const struct sa_view *v = &sa->view;
+	const struct sa_end *e, *r;
+	uint16_t any;
+
+	if (q->trusted || !sm_policy(v->sm)->configured)
+		return true;
+	e = sa_end_by_lid(v, sa_lid_of(v, p));
+	r = sa_end_by_lid(v, q->lid);
+	return e && r && sa_ends_share(sa, r, e, 0, &any);
 }

@@ -4,6 +4,7 @@
  * tables that will be in force lead from its SLID to its DLID; MTU and rate are the lowest on that way, the SL is that of
  * the routing engine. Does not choose among equals: paths come in the order in which OpenSM ranks them.
  */
+#include "policy/policy.h"
 #include "sa/paths.h"
 #include "sa/registry.h"
 
@@ -20,16 +21,16 @@ static bool walk(struct sa_walk *w, const struct sa_view *v, const struct rt_tab
 
 /* Packets of the other direction find their way, with the same SL: who answers uses that (IBA 9.6.1.5 and 12.6.6). */
 static bool is_reversible(const struct sa_view *v, const struct rt_tables *t,
-			  const struct sa_path *p)
+			  const struct sa_path *p, uint8_t sl)
 {
 	struct sa_walk back;
 
-	return walk(&back, v, t, p->to, p->from, p->slid) && back.sl == p->sl;
+	return walk(&back, v, t, p->to, p->from, p->slid) && back.sl == sl;
 }
 
 /* From p->slid to p->dlid; false: there is none, or none that is wanted. */
 static bool path_find(const struct sa_view *v, const struct rt_tables *t, const struct sa_wish *w,
-		      struct sa_path *p)
+		      const struct sa_level *l, struct sa_path *p)
 {
 	struct sa_walk there;
 
@@ -39,9 +40,10 @@ static bool path_find(const struct sa_view *v, const struct rt_tables *t, const 
 	p->rate = (uint8_t)sa_rate_number(there.rate);
 	p->sl = there.sl;
 	p->life = p->from->guid == p->to->guid ? 0 : SA_PATH_LIFE; /* loopback has none */
+	sa_level_apply(l, t->lanes, p);
 	if (!p->mtu || !p->rate || (w->has_sl && p->sl != w->sl) || !sa_bounds_hold(w, p))
 		return false;
-	p->reversible = is_reversible(v, t, p);
+	p->reversible = is_reversible(v, t, p, there.sl);
 	return p->reversible || !w->reversible;
 }
 
@@ -55,6 +57,7 @@ static void lids_of(const struct sa_end *e, uint16_t wanted, uint32_t *first, ui
 
 struct pairs {
 	uint32_t slid, slid_last, dlid, dlid_last;
+	const struct sa_level *level;
 };
 
 /*
@@ -71,14 +74,14 @@ static bool pairs_of(const struct sa_view *v, const struct rt_tables *t, const s
 			for (uint32_t d = r->dlid; d <= r->dlid_last; d++) {
 				bool same = s - r->slid == d - r->dlid;
 
-				if (same == (pass > 0))
+				if (same == (pass > 0) || !sa_level_takes(r->level, d - p->to->lid))
 					continue;
 				if (!left)
 					return true;
 				p->slid = (uint16_t)s;
 				p->dlid = (uint16_t)d;
 				p->preference = pass ? 2 : 0;
-				if (!path_find(v, t, w, p))
+				if (!path_find(v, t, w, r->level, p))
 					continue;
 				left--;
 				if (!sink(ctx, p))
@@ -92,14 +95,15 @@ static const struct sa_end *requester(const struct sa *sa, const struct sa_reque
 	return sa_end_by_lid(&sa->view, q->lid);
 }
 
-static bool may_ask(const struct sa *sa, const struct sa_request *q, const struct sa_end *from,
+static bool may_ask(struct sa *sa, const struct sa_request *q, const struct sa_end *from,
 		    const struct sa_end *to)
 {
 	const struct sa_end *r = requester(sa, q);
 	uint16_t any;
 
-	return q->trusted || !r ||
-	       (sa_ends_share(sa, r, from, 0, &any) && sa_ends_share(sa, r, to, 0, &any));
+	if (q->trusted || !sm_policy(sa->view.sm)->configured)
+		return true;
+	return r && (sa_ends_share(sa, r, from, 0, &any) && sa_ends_share(sa, r, to, 0, &any));
 }
 
 bool sa_paths_between(struct sa *sa, const struct sa_request *q, const struct sa_wish *w,
@@ -108,11 +112,15 @@ bool sa_paths_between(struct sa *sa, const struct sa_request *q, const struct sa
 {
 	const struct rt_tables *t = sm_tables_to_stand(sa->view.sm);
 	struct sa_path p = {.from = from, .to = to};
-	struct pairs r;
+	struct sa_level l;
+	struct pairs r = {.level = &l};
 
 	if ((w->has_pkey && !w->pkey) || /* no partition has it */
 	    !sa_ends_share(sa, from, to, w->has_pkey ? w->pkey : 0, &p.pkey) ||
 	    !may_ask(sa, q, from, to))
+		return true;
+	sa_level_of(sa, w, &p, &l);
+	if (l.none)
 		return true;
 	lids_of(from, w->slid, &r.slid, &r.slid_last);
 	lids_of(to, w->dlid, &r.dlid, &r.dlid_last);
@@ -180,6 +188,11 @@ static struct sa_wish wish_of(const struct sa_request *q, const struct iba_sa_pa
 		.has_sl = sa_asks(q, path, sl),
 		.sl = ask->sl,
 		.reversible = sa_asks(q, path, reversible) && ask->reversible,
+		.has_service_id =
+			sa_asks(q, path, service_id_high) || sa_asks(q, path, service_id_low),
+		.service_id = (uint64_t)ask->service_id_high << 56 | ask->service_id_low,
+		.has_qos_class = sa_asks(q, path, qos_class),
+		.qos_class = ask->qos_class,
 		.slid = sa_asks(q, path, slid) ? ask->slid : 0,
 		.dlid = sa_asks(q, path, dlid) ? ask->dlid : 0,
 		.paths = q->method == SA_GET	       ? 1

@@ -41,8 +41,9 @@ struct sa_bound {
 
 struct sa_wish {
 	struct sa_bound mtu, rate, life;
-	bool has_pkey, has_sl, reversible;
-	uint16_t pkey;
+	bool has_pkey, has_sl, reversible, has_service_id, has_qos_class;
+	uint64_t service_id;
+	uint16_t pkey, qos_class;
 	uint8_t sl;
 	uint16_t slid, dlid; /* 0: any */
 	uint32_t paths;	     /* of each pair of ends, at most */
@@ -63,6 +64,24 @@ enum {
 
 /* Whether MTU, rate and life of a path satisfy the wish. MTU and rate may be lowered for that: a sender may send less. */
 bool sa_bounds_hold(const struct sa_wish *w, struct sa_path *p);
+
+/* ---- quality of service: path_levels.c ---- */
+
+struct sa_level {
+	bool none;    /* it allows no path */
+	unsigned has; /* POL_HAS_* of policy.h */
+	uint8_t sl, mtu, rate, life;
+	uint16_t pkey;
+	const struct pol *policy;	   /* NULL: no level applies */
+	const struct pol_range *path_bits; /* numbers of DLIDs in their range; nbits 0: any */
+	size_t nbits;
+};
+
+/* What the policy says of paths between two ends. */
+void sa_level_of(struct sa *sa, const struct sa_wish *w, const struct sa_path *p,
+		 struct sa_level *l);
+void sa_level_apply(const struct sa_level *l, bool lanes, struct sa_path *p);
+bool sa_level_takes(const struct sa_level *l, unsigned path_bits);
 
 /* ---- paths.c ---- */
 
@@ -95,7 +114,9 @@ void sa_path_to_group(struct sa *sa, const struct sa_request *q, const struct ib
 /* ---- partitions: path_keys.c ---- */
 
 /* Whether the ends share a partition in which one of them is a full member. pkey 0: any; *found is the key of the path. */
-bool sa_ends_share(const struct sa *sa, const struct sa_end *a, const struct sa_end *b,
-		   uint16_t pkey, uint16_t *found);
+bool sa_ends_share(struct sa *sa, const struct sa_end *a, const struct sa_end *b, uint16_t pkey,
+		   uint16_t *found);
+struct pol_port;
+void sa_policy_port(const struct sa *sa, const struct sa_end *e, struct pol_port *p);
 
 #endif

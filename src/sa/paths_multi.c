@@ -108,6 +108,11 @@ static struct sa_wish wish_of(const struct sa_request *q, const struct iba_sa_mu
 		.has_sl = sa_asks(q, multipath, sl),
 		.sl = ask->sl,
 		.reversible = sa_asks(q, multipath, reversible) && ask->reversible,
+		.has_service_id = sa_asks(q, multipath, service_id_high) ||
+				  sa_asks(q, multipath, service_id_low),
+		.service_id = (uint64_t)ask->service_id_high << 56 | ask->service_id_low,
+		.has_qos_class = sa_asks(q, multipath, qos_class),
+		.qos_class = ask->qos_class,
 		.paths = SA_PATHS_ALL,
 	};
 }

@@ -52,7 +52,7 @@ static bool capable(const struct sa_request *q, const struct iba_sa_port *ask,
 	return true;
 }
 
-static void port(const struct sa *sa, const struct sa_request *q, const struct iba_sa_port *ask,
+static void port(struct sa *sa, const struct sa_request *q, const struct iba_sa_port *ask,
 		 struct sa_answer *a, port_id p)
 {
 	const struct sa_view *v = &sa->view;

@@ -21,7 +21,7 @@ port_id sa_endport(const struct sa_view *v, port_id p);
 bool sa_port_info(const struct sa_view *v, port_id p, struct iba_port_info *pi);
 
 /* Whether requester and port share a partition, or the requester is trusted. */
-bool sa_may_see(const struct sa *sa, const struct sa_request *q, port_id p);
+bool sa_may_see(struct sa *sa, const struct sa_request *q, port_id p);
 
 /* ---- handlers, by file ---- */
 

@@ -30,6 +30,10 @@ struct sa_view {
 	/* Of each port, once paths were asked for: MTU, and rate in units of 100 Mb/s. NULL: they were not */
 	uint8_t *mtu;
 	uint16_t *rate;
+	/* P_Keys of each end, from key_first[end] to key_first[end + 1]: where partitions are configured. NULL: not made */
+	uint32_t *key_first;
+	VEC(uint16_t) keys;
+	uint32_t policy; /* number of the policy that they are of */
 };
 
 void sa_view_update(struct sa_view *v, const struct sm *sm);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Records of switches: SwitchInfo, and forwarding tables by block. No state. Linear tables are those that will be in force,
- * as paths are; random tables are as the switch acknowledged them.
+ * as paths are; random and multicast tables are as the switch acknowledged them.
  */
 #include "sa/records.h"
 
@@ -9,14 +9,14 @@ enum { RID_SIZE = 4, TABLE_OFF = 8 };
 
 /* The switches that a request asks for: `next` gives them one by one. */
 struct switches {
-	const struct sa *sa;
+	struct sa *sa;
 	const struct sa_request *q;
 	bool asked;
 	uint16_t lid;
 	struct sa_nodes_asked at;
 };
 
-static struct switches switches_asked(const struct sa *sa, const struct sa_request *q, bool asked,
+static struct switches switches_asked(struct sa *sa, const struct sa_request *q, bool asked,
 				      uint16_t lid)
 {
 	return (struct switches){sa, q, asked, lid, sa_nodes_with(&sa->view, asked, lid)};
@@ -148,8 +148,50 @@ void sa_rft_records(struct sa *sa, const struct sa_request *q, struct sa_answer 
 
 /* ---- multicast tables ---- */
 
-/* The manager programs no multicast tables so far: there are no blocks. */
-void sa_mft_records(struct sa *sa UNUSED, const struct sa_request *q UNUSED,
-		    struct sa_answer *a UNUSED)
+enum { POSITION_PORTS = 16 };
+
+/* Most switches have room for many more groups than there are: blocks without a member are left out. */
+static bool is_empty(const struct iba_mft *t)
 {
+	for (unsigned i = 0; i < IBA_MFT_BLOCK; i++)
+		if (t->mask[i])
+			return false;
+	return true;
+}
+
+static void mft_blocks(const struct sa_view *v, const struct sa_request *q,
+		       const struct iba_sa_mft *ask, struct sa_answer *a, node_id n)
+{
+	const struct fab_node *x = &v->fab->nodes[n];
+	struct iba_switch_info si;
+	struct iba_mft t;
+
+	if (!sm_switch_info(v->sm, x->guid, &si))
+		return;
+	for (unsigned b = 0; b * IBA_MFT_BLOCK < si.mcast_cap; b++)
+		for (unsigned pos = 0; pos <= x->nports / POSITION_PORTS; pos++) {
+			struct iba_sa_mft r = {.lid = lid_of(v, n),
+					       .position = (uint8_t)pos,
+					       .block = (uint16_t)b};
+
+			if ((sa_asks(q, mft, block) && b != ask->block) ||
+			    (sa_asks(q, mft, position) && pos != ask->position) ||
+			    !sm_mft_block(v->sm, x->guid, b, pos, t.mask) || is_empty(&t))
+				continue;
+			iba_mft_put(&t, r.masks);
+			iba_sa_mft_put(&r, sa_record(a));
+			sa_record_match(a, q, IBA_SA_BIT(mft, lid));
+		}
+}
+
+void sa_mft_records(struct sa *sa, const struct sa_request *q, struct sa_answer *a)
+{
+	struct iba_sa_mft ask;
+	struct switches s;
+	node_id n;
+
+	iba_sa_mft_get(&ask, q->query, IBA_SA_DATA_SIZE);
+	s = switches_asked(sa, q, sa_asks(q, mft, lid), ask.lid);
+	while ((n = next(&s)) != FAB_NONE)
+		mft_blocks(&sa->view, q, &ask, a, n);
 }

@@ -65,8 +65,10 @@ void sa_view_update(struct sa_view *v, const struct sm *sm)
 		return;
 	free(v->mtu);
 	free(v->rate);
+	free(v->key_first);
 	v->mtu = NULL;
 	v->rate = NULL;
+	v->key_first = NULL;
 	index_lids(v);
 	index_ends(v);
 }
@@ -77,6 +79,8 @@ void sa_view_free(struct sa_view *v)
 	free(v->end_of);
 	free(v->mtu);
 	free(v->rate);
+	free(v->key_first);
+	vec_free(&v->keys);
 	vec_free(&v->ends);
 	map64_free(&v->by_guid);
 	map64_free(&v->unaddressed);

@@ -728,6 +728,7 @@ void sm_reconfigure(struct sm *sm, const struct sm_config *c);
 struct pol;
 void sm_policy_set(struct sm *sm, const struct pol *p);
 const struct pol *sm_policy(const struct sm *sm); /* in force; never NULL */
+uint32_t sm_policy_number(const struct sm *sm);	  /* counts whenever it is another one */
 /* A block of the P_Key table of a port (of a switch: 0 or one behind which a host is) as last read or set; false: not
  * known. While no partitions were ever configured tables are not read: then as devices are at power-on. */
 bool sm_pkey_block(const struct sm *sm, uint64_t node_guid, unsigned port, unsigned block,

@@ -163,10 +163,6 @@ compare()
 		! skipped "$question" || continue
 		records "weft/$question" | explained > ours
 		records "opensm/$question" | explained > theirs
-		case $question in
-			# keys of external ports of switches, which OpenSM sets to enforce partitions there
-			--smkey_1_PKTR) endports theirs ;;
-		esac
 		if ! diff ours theirs > differ; then
 			echo "$question:"
 			cut -c 1-300 differ | head -n 6
@@ -176,16 +172,6 @@ compare()
 	return $bad
 }
 
-# endports FILE: leave only records of ports that have a LID of their own
-endports()
-{
-	awk 'NR == FNR { split($0, f, "|"); lid = f[2]; if (/node_type[.]*Switch/) sw[lid] = 1; next }
-		{ match($0, /LID[.]*[0-9]+/); l = substr($0, RSTART, RLENGTH); gsub(/[^0-9]/, "", l)
-		match($0, /Port[.]*[0-9]+/); p = substr($0, RSTART, RLENGTH); gsub(/[^0-9]/, "", p)
-		if (!(("lid....................." l) in sw) || p == 0) print }' nodes "$1" > some
-	mv some "$1"
-}
-
 # ---- fabrics ----
 
 # both GENERATOR [all]: Weft, then OpenSM on the same fabric
@@ -193,7 +179,6 @@ both()
 {
 	# shellcheck disable=SC2086 # several words
 	"$weft" topo gen $1 -o net && emu_start net && sm_start --sm-key 0x1 && ask weft "${2-}" || return 1
-	records weft/NR | sed 's/|NodeRecord dump://' > nodes
 	sm_stop
 	opensm_start && ask opensm "${2-}" || return 1
 	opensm_stop
@@ -205,8 +190,7 @@ other_order()
 {
 	"$weft" topo gen mtree 4 2 -o net && emu_start net && opensm_start && ask opensm || return 1
 	opensm_stop
-	sm_start --sm-key 0x1 && ask weft && records weft/NR | sed 's/|NodeRecord dump://' > nodes
-	compare
+	sm_start --sm-key 0x1 && ask weft && compare
 }
 
 ok "the same records on mtree 4 2, with all options" both "mtree 4 2" all
@@ -270,10 +254,10 @@ inventory()
 	on_fabric osmtest -f c -i inventory -l osmtest.log > out 2>&1 && grep -q 'PASS' out || { tail -n 5 out osmtest.log && false; }
 }
 
-multipath()
+# paths, nodes, ports and tables as in the inventory; MultiPathRecord by GetMulti; InformInfo
+validation()
 {
-	on_fabric osmtest -f v -i inventory -l osmtest.log > out 2>&1
-	grep -q multipath osmtest.log 2> /dev/null && ! grep -q 'osmtest_get_multipath_rec: ERR.*TIMEOUT' osmtest.log || { grep 'ERR' osmtest.log | tail -n 5 && false; }
+	on_fabric osmtest -f v -i inventory -l osmtest.log > out 2>&1 && grep -q 'PASS' out || { tail -n 5 out osmtest.log && false; }
 }
 
 ok "Weft manages" ready
@@ -286,5 +270,5 @@ else
 	skip "ibdiagnet" "it is not installed"
 fi
 ok "osmtest: inventory" inventory
-ok "osmtest: GetMulti is answered" multipath
+ok "osmtest: validation of the inventory, with GetMulti" validation
 echo "1..$n"

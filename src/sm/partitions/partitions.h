@@ -45,6 +45,7 @@ enum sm_pkeys_stage {
 
 struct sm_partitions {
 	struct pol *policy; /* NULL: the default one */
+	uint32_t number;    /* counts policies */
 	bool serving;	    /* there is a configuration of partitions, or was */
 	VEC(struct sm_pkey_node) nodes;
 	struct map64 by_guid;

@@ -19,6 +19,11 @@ const struct pol *sm_policy(const struct sm *sm)
 	return sm->partitions.policy;
 }
 
+uint32_t sm_policy_number(const struct sm *sm)
+{
+	return sm->partitions.number;
+}
+
 void sm_policy_set(struct sm *sm, const struct pol *p)
 {
 	struct sm_partitions *s = &sm->partitions;
@@ -27,6 +32,7 @@ void sm_policy_set(struct sm *sm, const struct pol *p)
 		return;
 	pol_free(s->policy);
 	s->policy = pol_copy(p);
+	s->number++;
 	s->serving |= p->configured;
 	sm_pkeys_round(sm);
 }

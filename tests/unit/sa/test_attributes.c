@@ -105,13 +105,11 @@ static void node_and_guids(struct world *w, port_id p)
 				.local_port = w->f->ports[p].num,
 				.vendor_id = n->vendor_id};
 	struct iba_sa_guid g = {.lid = r.lid, .guid0 = r.port_guid};
-	struct iba_sa_pkey k = {.lid = r.lid, .port = w->f->ports[p].num, .pkeys = {0xff, 0xff}};
 	const char *name = fab_node_name(w->f, w->f->ports[p].node);
 
 	memcpy(r.desc, name, MIN(strlen(name), sizeof(r.desc)));
 	iba_sa_node_put(&r, add(w, IBA_SA_NODE));
 	iba_sa_guid_put(&g, add(w, IBA_SA_GUID));
-	iba_sa_pkey_put(&k, add(w, IBA_SA_PKEY));
 }
 
 static void switch_and_tables(struct world *w, node_id n)
@@ -138,6 +136,7 @@ enum { LOCAL_PORT = 32 };
 static void port_and_link(struct world *w, port_id p)
 {
 	struct iba_sa_port rid = {.lid = lid(w, p), .port = w->f->ports[p].num};
+	struct iba_sa_pkey k = {.lid = rid.lid, .port = rid.port, .pkeys = {0xff, 0xff}};
 	port_id far = sim_port_peer(w->sim, p);
 	uint8_t data[IBA_SMP_DATA_SIZE], *out = add(w, IBA_SA_PORT);
 
@@ -145,6 +144,7 @@ static void port_and_link(struct world *w, port_id p)
 	iba_port_info_put(sim_port_info(w->sim, p), data);
 	memcpy(out + 4, data, sizeof(data));
 	out[LOCAL_PORT] = 0;
+	iba_sa_pkey_put(&k, add(w, IBA_SA_PKEY)); /* as at power-on: no partitions are configured */
 	if (is_linked(w, p)) {
 		struct iba_sa_link r = {.from_lid = lid(w, p),
 					.from_port = w->f->ports[p].num,
