@@ -379,6 +379,8 @@ static void a_report_is_repeated_until_it_is_answered(void **state UNUSED)
 	sa_status(rig.sa, &st);
 	assert_int_equal(st.reports_waiting, 0);
 	assert_int_equal(subscribe(0, 66, false), 0);
+	assert_int_equal(subscribe(1, 67, false), 0);
+	assert_int_equal(change(IBA_SA_DELETE, 2, FULL, JOIN, NULL), 0);
 }
 
 static void a_report_without_an_answer_is_given_up(void **state UNUSED)
