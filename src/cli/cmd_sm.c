@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/print_election.h"
 #include "cli/print_phases.h"
+#include "run/inputs.h"
 #include "run/run.h"
 
 static struct {
@@ -41,7 +42,8 @@ static int load(void *ctx, struct settings *c, struct err *e)
 	rc = rc ? rc : keys_refuse(c, e);
 	rc = rc ? rc : run_config_keys(c, e);
 	c->once = o.once;
-	return rc ? rc : settings_check(c, NULL, e);
+	rc = rc ? rc : settings_check(c, NULL, e);
+	return rc ? rc : run_inputs_read(c, e);
 }
 
 static void report_fault(void *ctx, const char *fault)
@@ -61,6 +63,7 @@ static int check(struct settings *c)
 		return CLI_BAD;
 	if (load(NULL, c, &e))
 		return cli_bad("%s", e.text);
+	run_inputs_free(c->sm.inputs);
 	if (!cli_json) {
 		printf("%s: no faults\n", o.config ? o.config : "default settings");
 		return CLI_OK;
@@ -90,7 +93,9 @@ static int reread(void *ctx, struct settings *c, struct err *e)
 {
 	int rc = load(ctx, c, e);
 
-	return rc ? rc : run_config_paths(c, e);
+	if (!rc && (rc = run_config_paths(c, e)))
+		run_inputs_free(c->sm.inputs);
+	return rc;
 }
 
 /* ---- the summary of --once ---- */
@@ -154,6 +159,7 @@ static int sm(char **args UNUSED, unsigned nargs UNUSED)
 	struct settings c;
 	struct strbuf out = {0};
 	struct err e;
+	int rc;
 
 	if (o.schema) {
 		settings_schema(&out);
@@ -169,14 +175,18 @@ static int sm(char **args UNUSED, unsigned nargs UNUSED)
 		return check(&c);
 	if (load(NULL, &c, &e))
 		return cli_bad("%s", e.text);
-	if (o.print)
+	if (o.print) {
+		run_inputs_free(c.sm.inputs);
 		return print_config(&c);
-	if (run_config_paths(&c, &e))
-		return cli_bad("%s", e.text);
-	if (!run_sm(&c, &hooks, &e))
-		return CLI_OK;
-	cli_bad("%s", e.text);
-	return CLI_NO;
+	}
+	rc = run_config_paths(&c, &e) ? CLI_BAD : CLI_OK;
+	if (rc)
+		run_inputs_free(c.sm.inputs);
+	else if (run_sm(&c, &hooks, &e))
+		rc = CLI_NO;
+	if (rc)
+		cli_bad("%s", e.text);
+	return rc;
 }
 
 /* clang-format off */

@@ -284,7 +284,7 @@ static const char *kind_name(enum setting_kind k)
 		[SETTING_BOOL] = "bool",      [SETTING_UINT] = "uint",	[SETTING_BYTES] = "bytes",
 		[SETTING_TIME] = "time",      [SETTING_MODE] = "mode",	[SETTING_TEXT] = "string",
 		[SETTING_CHOICE] = "choice",  [SETTING_ROW] = "choice", [SETTING_HEX] = "hex",
-		[SETTING_HEXES] = "hex list",
+		[SETTING_HEXES] = "hex list", [SETTING_LIST] = "list",
 	};
 
 	return names[k];

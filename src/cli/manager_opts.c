@@ -10,6 +10,7 @@
 #include "cli/profile_opts.h"
 #include "cli/rft_opts.h"
 #include "cli/seat_text.h"
+#include "run/inputs.h"
 
 static const char *const cpus[] = {"host", "thesis", "pentium4", "opensm2005", NULL};
 
@@ -39,6 +40,9 @@ const struct cli_opt manager_opts[] = {
 };
 /* clang-format on */
 
+static char root_guid[24];
+static struct sm_inputs root_inputs; /* those of settings, with this root */
+
 /* --root, over --roots and --routes-otherwise. */
 static int make_root(const struct fab *f, struct sm_config *c)
 {
@@ -55,7 +59,11 @@ static int make_root(const struct fab *f, struct sm_config *c)
 	}
 	if (cli_find_node(f, "--root", root, &n))
 		return CLI_BAD;
-	c->roots[0] = f->nodes[n].guid;
+	snprintf(root_guid, sizeof(root_guid), "0x%016llx\n", (unsigned long long)f->nodes[n].guid);
+	root_inputs = c->inputs ? *c->inputs : (struct sm_inputs){0};
+	root_inputs.roots = root_guid;
+	root_inputs.number += f->nodes[n].guid;
+	c->inputs = &root_inputs;
 	return CLI_OK;
 }
 
@@ -115,6 +123,9 @@ static int make_seats(const struct fab *f, struct lab_config *c)
 	return CLI_OK;
 }
 
+static const struct sm_inputs
+	*inputs; /* read once: all managers share them, as long as the command runs */
+
 /* Techniques that may deadlock are allowed here: the laboratory measures them. */
 static int make_settings(struct lab_config *c)
 {
@@ -129,8 +140,14 @@ static int make_settings(struct lab_config *c)
 		rc = sm_mechanism_check(&s.sm.mechanism, &e);
 		rc = rc == -EDEADLK ? 0 : rc;
 	}
+	if (!rc)
+		rc = settings_check_routes(&s, NULL, &e);
+	if (!rc && !inputs)
+		rc = run_inputs_read(&s, &e);
 	if (rc)
 		return cli_bad("%s", e.text);
+	inputs = inputs ? inputs : s.sm.inputs;
+	s.sm.inputs = inputs;
 	c->sm = s.sm;
 	c->threads = s.threads;
 	return CLI_OK;

@@ -31,7 +31,7 @@ static const char *arg_name(const struct setting *k)
 		[SETTING_BOOL] = "BOOL",   [SETTING_UINT] = "N",    [SETTING_BYTES] = "BYTES",
 		[SETTING_TIME] = "TIME",   [SETTING_MODE] = "MODE", [SETTING_TEXT] = "TEXT",
 		[SETTING_CHOICE] = "WORD", [SETTING_ROW] = "NAME",  [SETTING_HEX] = "HEX",
-		[SETTING_HEXES] = "LIST",
+		[SETTING_HEXES] = "LIST",  [SETTING_LIST] = "LIST",
 	};
 
 	return k->arg ? k->arg : names[k->kind];

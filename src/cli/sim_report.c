@@ -188,6 +188,17 @@ static void timeline(struct sim_report *r, const struct sm_note *n)
 	fflush(stdout);
 }
 
+/* Without a timeline, once: the user asked for another engine. */
+static void warn_engine(struct sim_report *r, const struct sm_note *n)
+{
+	struct strbuf text = {0};
+
+	sm_note_text(n, &(struct sm_names){names_of, r}, &text);
+	cli_warn("%s", text.s);
+	strbuf_free(&text);
+	r->warned = true;
+}
+
 static void on_note(void *ctx, const struct sm_note *n)
 {
 	struct sim_report *r = ctx;
@@ -203,6 +214,8 @@ static void on_note(void *ctx, const struct sm_note *n)
 		r->unlisted++;
 	if (r->timeline)
 		timeline(r, n);
+	else if (n->kind == SM_NOTE_OTHER_ENGINE && !r->warned)
+		warn_engine(r, n);
 }
 
 void sim_report_events(const struct sim_report *r, struct json *j)

@@ -238,7 +238,7 @@ static void value_take(struct reader *r, const struct setting *k)
 	char *text;
 
 	g->at = here(r);
-	if (now(r) == YAML_SEQUENCE_START_EVENT && k->kind == SETTING_HEXES) {
+	if (now(r) == YAML_SEQUENCE_START_EVENT && setting_is_list(k)) {
 		list_take(r, g);
 		g->there = true;
 	} else if (now(r) == YAML_SCALAR_EVENT) {

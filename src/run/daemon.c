@@ -3,6 +3,7 @@
  * The daemon: creates its parts, connects them and runs the loop. State: struct run_daemon. Way in:
  * run_sm(). Decides nothing about the subnet: the manager does.
  */
+#include "run/inputs.h"
 #include "run/daemon.h"
 
 #include <fcntl.h>
@@ -336,6 +337,14 @@ static int loop_memory(struct err *e)
 	return rc ? err_set(e, rc, "cannot start the event loop: %s", uv_strerror(rc)) : 0;
 }
 
+static void inputs_free(struct run_daemon *d)
+{
+	run_inputs_free(d->cfg.sm.inputs);
+	for (size_t i = 0; i < d->old_inputs.n; i++)
+		run_inputs_free(d->old_inputs.at[i]);
+	vec_free(&d->old_inputs);
+}
+
 int run_sm(const struct settings *c, const struct run_hooks *h, struct err *e)
 {
 	struct run_daemon *d = mem_zalloc(sizeof(*d));
@@ -355,6 +364,7 @@ int run_sm(const struct settings *c, const struct run_hooks *h, struct err *e)
 	if (!rc && (rc = parts_init(d, e)))
 		log_close(&d->log);
 	if (rc) {
+		inputs_free(d);
 		free(d);
 		return rc;
 	}
@@ -367,7 +377,9 @@ int run_sm(const struct settings *c, const struct run_hooks *h, struct err *e)
 		*e = d->ending.e;
 	}
 	end(d);
-	if (!d->worker_left)
+	if (!d->worker_left) {
+		inputs_free(d);
 		free(d);
+	}
 	return rc;
 }

@@ -59,6 +59,7 @@ struct run_daemon {
 	uint64_t failing_ns;  /* since when the connection cannot be opened; 0: it can */
 	struct err complaint; /* the reason last logged */
 	bool connecting, worker_left;
+	VEC(const struct sm_inputs *) old_inputs; /* the manager may still read them */
 
 	struct run_worker *worker;
 	struct run_connector connector;

@@ -5,6 +5,7 @@
  * daemon_service.c does.
  */
 #include "run/daemon.h"
+#include "run/inputs.h"
 #include "run/systemd_notify.h"
 
 void run_daemon_view(const struct run_daemon *d, struct run_view *v)
@@ -303,9 +304,29 @@ static void settings_take(struct run_daemon *d, const struct settings *n)
 	d->log.format = c->log_format;
 }
 
+/* Those of earlier reloads are freed when nothing reads them any more. */
+static void inputs_retire(struct run_daemon *d, const struct sm_inputs *old)
+{
+	size_t kept = 0;
+
+	if (old)
+		vec_push(&d->old_inputs, old);
+	for (size_t i = 0; i < d->old_inputs.n; i++) {
+		const struct sm_inputs *in = d->old_inputs.at[i];
+
+		if (in != old && (!d->session.sm || sm_inputs_unused(d->session.sm, in)) &&
+		    !run_worker_busy(d->worker))
+			run_inputs_free(in);
+		else
+			d->old_inputs.at[kept++] = in;
+	}
+	d->old_inputs.n = kept;
+}
+
 void run_daemon_reload(struct run_daemon *d)
 {
 	struct settings n = d->cfg;
+	const struct sm_inputs *old = d->cfg.sm.inputs;
 	struct strbuf fixed = {0};
 	struct err e;
 
@@ -317,6 +338,8 @@ void run_daemon_reload(struct run_daemon *d)
 	}
 	settings_fixed(&d->cfg, &n, &fixed);
 	settings_take(d, &n);
+	d->cfg.sm.inputs = n.sm.inputs;
+	inputs_retire(d, old);
 	log_rec(&d->log, LOG_RELOADED, LOG_T("fixed", fixed.s));
 	strbuf_free(&fixed);
 	if (!d->session.sm)

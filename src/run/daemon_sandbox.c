@@ -8,6 +8,7 @@
 #include <libgen.h>
 #include <unistd.h>
 
+#include "run/inputs.h"
 #include "run/sandbox.h"
 
 /* The directory of a file; "" stays. */
@@ -29,8 +30,8 @@ static void enter(const struct run_daemon *d, struct sandbox_result *r)
 {
 	const struct settings *c = &d->cfg;
 	char state[256], control[256], metrics[256], dumps[256], log[256], pid[256], config[512],
-		keys[256];
-	const struct sandbox_paths p = {
+		keys[256], inputs[RUN_INPUT_DIRS][256];
+	struct sandbox_paths p = {
 		.write = {dir_of(c->state, state, sizeof(state)),
 			  dir_of(c->control, control, sizeof(control)),
 			  dir_of(c->metrics_file, metrics, sizeof(metrics)),
@@ -45,6 +46,12 @@ static void enter(const struct run_daemon *d, struct sandbox_result *r)
 			 "/etc/gai.conf", "/etc/services", "/dev/null", "/dev/urandom"},
 	};
 
+	run_inputs_dirs(c, inputs);
+	for (unsigned i = 0, n = 0; i < RUN_INPUT_DIRS && *inputs[i]; i++) {
+		while (p.read[n])
+			n++;
+		p.read[n] = inputs[i];
+	}
 	sandbox_enter(&p, r);
 }
 

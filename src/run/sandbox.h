@@ -22,7 +22,7 @@ extern const char *const sandbox_part_names[SANDBOX_PARTS]; /* for messages */
 
 /* Directories and files below which the daemon may work from now on. Paths need not exist. */
 struct sandbox_paths {
-	const char *write[8], *read[24]; /* these end with NULL; "" is skipped */
+	const char *write[8], *read[40]; /* these end with NULL; "" is skipped */
 };
 
 /* Call it while there is one thread. A part that is not available is named in r; all others are in force. */

@@ -172,6 +172,13 @@ static void expects_value(const struct setting *k, struct strbuf *out)
 	case SETTING_HEX:
 		strbuf_add(out, "64 bits in hexadecimal, such as 0x0002c90300001234");
 		return;
+	case SETTING_LIST:
+		strbuf_addf(
+			out,
+			"a list of names and of GUIDs such as 0x0002c90300001234, none of them 0, with up to "
+			"%zu bytes in all",
+			k->size - 1);
+		return;
 	case SETTING_HEXES:
 		strbuf_addf(
 			out,
@@ -304,6 +311,42 @@ static int list_put(const struct setting *k, struct settings *s, char *const *te
 	return i < n ? refuse(k, texts[i], e) : 0;
 }
 
+/* A GUID in one form; other texts as they are. */
+static int element_add(struct strbuf *b, const char *s)
+{
+	uint64_t v;
+
+	if (!hex_read(s, &v) && v) {
+		strbuf_addf(b, "0x%016llx\n", (unsigned long long)v);
+		return 0;
+	}
+	if (!s[strspn(s, "0123456789")] || !strncmp(s, "0x", 2)) /* a GUID with a fault */
+		return -EINVAL;
+	for (size_t left = strlen(s), at = 0, len; left; at += len, left -= len) {
+		len = utf8_len(s + at, left);
+		if (!len)
+			return -EINVAL; /* a control character */
+	}
+	strbuf_addf(b, "%s\n", s);
+	return 0;
+}
+
+static int texts_put(const struct setting *k, struct settings *s, char *const *texts, unsigned n,
+		     struct err *e)
+{
+	struct strbuf b = {0};
+	unsigned i = 0;
+
+	while (i < n && !element_add(&b, texts[i]) && b.len < k->size)
+		i++;
+	if (i == n) {
+		memset(field(k, s), 0, k->size);
+		memcpy(field(k, s), b.len ? b.s : "", b.len);
+	}
+	strbuf_free(&b);
+	return i < n ? refuse(k, texts[i], e) : 0;
+}
+
 static int one_put(const struct setting *k, struct settings *c, const char *s)
 {
 	uint64_t v;
@@ -334,6 +377,7 @@ static int one_put(const struct setting *k, struct settings *c, const char *s)
 		number_put(k, c, v);
 		return 0;
 	case SETTING_HEXES:
+	case SETTING_LIST:
 		break;
 	}
 	return -EINVAL;
@@ -344,6 +388,8 @@ int setting_set_list(const struct setting *k, struct settings *s, char *const *t
 {
 	if (k->kind == SETTING_HEXES)
 		return list_put(k, s, texts, n, e);
+	if (k->kind == SETTING_LIST)
+		return texts_put(k, s, texts, n, e);
 	assert(n == 1);
 	if (one_put(k, s, texts[0]))
 		return refuse(k, texts[0], e);
@@ -352,15 +398,20 @@ int setting_set_list(const struct setting *k, struct settings *s, char *const *t
 	return 0;
 }
 
+bool setting_is_list(const struct setting *k)
+{
+	return k->kind == SETTING_HEXES || k->kind == SETTING_LIST;
+}
+
 int setting_set(const struct setting *k, struct settings *s, const char *text, struct err *e)
 {
 	VEC(char *) elements = {0};
 	char *copy = mem_strdup(text), *rest = copy;
 	int rc;
 
-	if (k->kind != SETTING_HEXES)
+	if (!setting_is_list(k))
 		vec_push(&elements, copy);
-	while (k->kind == SETTING_HEXES && *text && rest)
+	while (setting_is_list(k) && *text && rest)
 		vec_push(&elements, strsep(&rest, ","));
 	rc = setting_set_list(k, s, elements.at, (unsigned)elements.n, e);
 	vec_free(&elements);
@@ -411,6 +462,19 @@ static void list_text(const uint64_t *v, unsigned n, struct strbuf *out)
 	strbuf_add(out, "]");
 }
 
+static void texts_text(const char *s, struct strbuf *out)
+{
+	char *copy = mem_strdup(s), *rest = copy;
+
+	strbuf_add(out, "[");
+	for (char *at; (at = strsep(&rest, "\n")) && *at;) {
+		strbuf_add(out, at == copy ? "" : ", ");
+		yaml_text(out, at);
+	}
+	strbuf_add(out, "]");
+	free(copy);
+}
+
 static uint64_t number_get(const struct setting *k, const struct settings *c)
 {
 	const void *f = field_of(k, c);
@@ -452,6 +516,9 @@ void setting_text(const struct setting *k, const struct settings *c, struct strb
 	case SETTING_HEX:
 		strbuf_addf(out, number_get(k, c) ? "0x%016llx" : "%llu",
 			    (unsigned long long)number_get(k, c));
+		return;
+	case SETTING_LIST:
+		texts_text(f, out);
 		return;
 	case SETTING_HEXES:
 		list_text(f, (unsigned)(k->size / sizeof(uint64_t)), out);

@@ -51,6 +51,32 @@ void settings_default(struct settings *s)
 
 /* ---- settings that do not go together ---- */
 
+int settings_check_routes(const struct settings *s, const char **key, struct err *e)
+{
+	const struct sm_supply *r = s->sm.mechanism.routes;
+	bool given = r->engine && r->engine->given;
+	const char *unused;
+
+	key = key ? key : &unused;
+	*key = "engine";
+	if (given && !*s->routes_file)
+		return err_set(e, -EINVAL, "routes: engine file needs its tables: expected routes.file (--routes-file FILE)");
+	*key = "file";
+	if (!given && (*s->routes_file || *s->routes_sls || *s->routes_sl2vl))
+		return err_set(e, -EINVAL,
+			       "routes: file, sls and sl2vl are for engine file; found engine %s",
+			       r->name);
+	*key = "engine";
+	if ((*s->compute_nodes || *s->io_nodes || *s->service_nodes) && !r->choose &&
+	    !(r->engine && r->engine->groups))
+		return err_set(
+			e, -EINVAL,
+			"routes: engine %s does not balance groups of hosts: expected auto, tree, "
+			"updn or balanced",
+			r->name);
+	return 0;
+}
+
 static int together(const struct settings *s, const char **section, const char **key, struct err *e)
 {
 	struct err why;
@@ -64,6 +90,9 @@ static int together(const struct settings *s, const char **section, const char *
 	*key = "engine";
 	if (rc && rc != -EDEADLK)
 		return err_set(e, -EINVAL, "routes: %s", why.text);
+	*section = "routes";
+	if (settings_check_routes(s, key, e))
+		return -EINVAL;
 	*section = "manager";
 	*key = "sweep";
 	if (!s->sm.sweep_period_ps && !s->sm.sweep_factor && !s->sm.mechanism.traps)

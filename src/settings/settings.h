@@ -24,6 +24,9 @@ struct settings {
 	char transport[16]; /* a name of tp_transports[]; "": auto */
 	struct tp_where where;
 	struct sm_config sm;
+	/* What sm.inputs is read from: lists with an element in each line, and files. run/inputs.h reads them. */
+	char roots[8192], compute_nodes[4096], io_nodes[4096], service_nodes[4096];
+	char routes_file[256], routes_sls[256], routes_sl2vl[256];
 	unsigned threads;    /* for computing routes; 0: as many as there are cores */
 	unsigned spin_us;    /* how long to poll for the next MAD before sleeping */
 	char keys_file[256]; /* YAML with secret settings */
@@ -57,6 +60,7 @@ enum setting_kind {
 	SETTING_ROW,	/* pointer to one of rows, or a copy of it; rows begin with their name */
 	SETTING_HEX,	/* uint64_t */
 	SETTING_HEXES,	/* uint64_t[], 0: no more */
+	SETTING_LIST, /* char[size]: texts, each with a line feed behind it; GUIDs as 0x and 16 digits */
 };
 
 /* Which commands have the option. */
@@ -112,6 +116,8 @@ void settings_mechanism(const struct sm_mechanism *m, struct sm_mechanism *to);
 /* Whether the settings go together: 0, or -EINVAL with e. culprit, if not NULL, becomes the setting to
  * point at. */
 int settings_check(const struct settings *s, const struct setting **culprit, struct err *e);
+/* The same for those of routes alone. */
+int settings_check_routes(const struct settings *s, const char **key, struct err *e);
 /* The settings that differ and take effect only after a restart, as "section.key, ...". */
 void settings_fixed(const struct settings *running, const struct settings *wanted,
 		    struct strbuf *out);
@@ -125,6 +131,7 @@ void settings_reload(struct settings *running, const struct settings *wanted);
 
 /* 0, or -EINVAL with "expected ...; found ..." in e, and s as it was. Elements of a list are separated
  * by commas. */
+bool setting_is_list(const struct setting *k); /* YAML has several values for it */
 int setting_set(const struct setting *k, struct settings *s, const char *text, struct err *e);
 int setting_set_list(const struct setting *k, struct settings *s, char *const *texts, unsigned n,
 		     struct err *e);

@@ -104,6 +104,17 @@ static void list_json(struct json *j, const char *name, const uint64_t *v, size_
 	json_close(j);
 }
 
+static void texts_json(struct json *j, const char *name, const char *s)
+{
+	char *copy = mem_strdup(s), *rest = copy;
+
+	json_open(j, name, '[');
+	for (char *at; (at = strsep(&rest, "\n")) && *at;)
+		json_str(j, NULL, at);
+	json_close(j);
+	free(copy);
+}
+
 void setting_json(const struct setting *k, const struct settings *s, const char *name,
 		  struct json *j)
 {
@@ -113,6 +124,8 @@ void setting_json(const struct setting *k, const struct settings *s, const char 
 	if (k->kind == SETTING_HEXES)
 		list_json(j, name, (const void *)((const char *)s + k->at),
 			  k->size / sizeof(uint64_t));
+	else if (k->kind == SETTING_LIST)
+		texts_json(j, name, (const char *)s + k->at);
 	else if (k->kind == SETTING_BOOL || k->kind == SETTING_UINT)
 		json_raw(j, name, text.s);
 	else if (k->kind == SETTING_TEXT) /* as it is, without the quotes of YAML */

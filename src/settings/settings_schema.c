@@ -34,6 +34,22 @@ static void schema_list(struct json *j, const struct setting *k)
 	json_close(j);
 }
 
+/* One value stands for a list of one. */
+static void schema_texts(struct json *j)
+{
+	json_open(j, "type", '[');
+	json_str(j, NULL, "array");
+	json_str(j, NULL, "string");
+	json_str(j, NULL, "integer");
+	json_close(j);
+	json_open(j, "items", '{');
+	json_open(j, "type", '[');
+	json_str(j, NULL, "string");
+	json_str(j, NULL, "integer");
+	json_close(j);
+	json_close(j);
+}
+
 static void schema_text(struct json *j, const struct setting *k)
 {
 	json_str(j, "type", "string");
@@ -74,6 +90,9 @@ static void schema_type(struct json *j, const struct setting *k)
 		schema_text_or_number(
 			j,
 			"^(0|0x[0-9a-fA-F]{1,16}|[0-9a-fA-F]{16}|[0-9a-fA-F]{4}(:[0-9a-fA-F]{4}){3})$");
+		return;
+	case SETTING_LIST:
+		schema_texts(j);
 		return;
 	case SETTING_HEXES:
 		schema_list(j, k);

@@ -48,6 +48,10 @@ static const char *const sandboxes[] = {"off", "auto", "required", NULL}; /* enu
 static const char *const levels[] = {"error", "warning", "notice", "info", "debug", NULL};
 static const char *const formats[] = {"text", "json", NULL};
 
+#define NODES_HELP                                                                                    \
+	"GUIDs or names of hosts or of switches for their hosts, patterns such as 'node*', @FILE: a " \
+	"list of GUIDs as OpenSM's cn_guid_file"
+
 /* clang-format off */
 /* The option has the name of the key; of section and key where the key alone does not say enough; of the
  * section for the key that says what the section is about. */
@@ -61,6 +65,7 @@ static const char *const formats[] = {"text", "json", NULL};
 #define UINT(field, a, b)    .kind = SETTING_UINT, AT(field), .min = a, .max = b
 #define TIME(field, a, b, u) .kind = SETTING_TIME, AT(field), .min = a, .max = b, .unit = u
 #define TEXT(field, none)    .kind = SETTING_TEXT, AT(field), .nothing = none
+#define LIST(field)	     .kind = SETTING_LIST, AT(field), .arg = "NODES"
 #define CHOICE(field, c)     .kind = SETTING_CHOICE, AT(field), .choices = c
 #define ROW(field, table)    .kind = SETTING_ROW, AT(field), .rows = table, .stride = sizeof((table)[0])
 #define PART(field, table)   ROW(sm.mechanism.field, table), .part = true
@@ -183,12 +188,31 @@ const struct setting settings_table[] = {
 		 "packets could deadlock"),
 	 UINT(sm.auto_lanes, 0, 8)},
 	{MANAGER("routes", "advise", "routes-advise",
-		 "compare routes of a named engine at rest with those that auto would choose, and warn where they "
-		 "are more than a tenth worse"),
+		 "compare routes of a named engine, or over named roots, at rest with those that auto would choose, and "
+		 "warn where they are more than a tenth worse"),
 	 BOOL(sm.advise), .daemon = "true"},
+	{MANAGER("routes", "file", "routes-file",
+		 "tables of engine file, in the format of opensm-lfts.dump; a reload reads them again"),
+	 TEXT(routes_file, "none"), .arg = "FILE"},
+	{MANAGER("routes", "sls", "routes-sls",
+		 "service levels of these tables, as weft route compute --sls writes them; none: SL 0"),
+	 TEXT(routes_sls, "none"), .arg = "FILE"},
+	{MANAGER("routes", "sl2vl", "routes-sl2vl",
+		 "SL-to-VL maps of these tables, in the format of opensm-sl2vl.dump; none: VL = SL"),
+	 TEXT(routes_sl2vl, "none"), .arg = "FILE"},
 	{MANAGER("routes", "roots", "roots",
-		 "GUIDs of up to 8 switches: the first that is present is the root"),
-	 .kind = SETTING_HEXES, AT(sm.roots)},
+		 "GUIDs and names of switches, or of hosts for their switches: updn uses all that are present, engines with one "
+		 "root the first of them; @FILE: a list of GUIDs as OpenSM's root_guid_file; none, or auto: roots are found"),
+	 LIST(roots)},
+	{MANAGER("routes", "compute_nodes", "compute-nodes",
+		 "hosts that are balanced by themselves: " NODES_HELP),
+	 LIST(compute_nodes)},
+	{MANAGER("routes", "io_nodes", "io-nodes",
+		 "storage nodes, which are balanced by themselves: named in the same way"),
+	 LIST(io_nodes)},
+	{MANAGER("routes", "service_nodes", "service-nodes",
+		 "login, management and other nodes, which are balanced by themselves: named in the same way"),
+	 LIST(service_nodes)},
 	{MANAGER("routes", "otherwise", "routes-otherwise",
 		 "the root when none of these is present: the manager's own switch, or the centre of "
 		 "the graph"),

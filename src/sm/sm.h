@@ -98,7 +98,18 @@ int sm_mechanism_check(const struct sm_mechanism *m, struct err *e);
 /* Its techniques rely on the link directions of an up/down graph: auto chooses among engines that have them. */
 bool sm_mechanism_needs_directions(const struct sm_mechanism *m);
 
-enum { SM_MAX_ROOTS = 8, SM_MAX_M_KEYS = 4 };
+enum { SM_MAX_M_KEYS = 4, SM_GROUPS = 3 };
+
+/*
+ * What a configuration names and the program that runs the SM has read: constant, and there until the SM has another one and
+ * no request before that is open (sm_inputs_unused()). Lists are texts, one in each line: a GUID, or the name of a node.
+ */
+struct sm_inputs {
+	const char *roots;	      /* in the order of preference; "": they are found */
+	const char *group[SM_GROUPS]; /* compute, I/O and service nodes; names may be patterns */
+	struct rt_given tables;	      /* of engine file */
+	uint64_t number;	      /* of the contents: others have another one */
+};
 
 /* Where the VFs of HCAs in vSwitch mode get their LIDs. */
 enum sm_scheme {
@@ -139,9 +150,8 @@ struct sm_config {
 	uint64_t m_key;
 	unsigned m_key_protect, m_key_lease_s;
 	uint64_t m_keys[SM_MAX_M_KEYS]; /* devices may still hold one of these; 0: no more */
-	uint64_t
-		roots[SM_MAX_ROOTS]; /* of the up/down graph: the first that is there; 0: no more */
-	bool root_centre;	     /* then the centre of the graph; else the SM's own switch */
+	const struct sm_inputs *inputs; /* NULL: there are none */
+	bool root_centre; /* without roots that are present: the centre of the graph; else the SM's own switch */
 	enum rt_directions directions;
 	enum rt_ties ties;
 	bool advise; /* at rest, tables of a named engine are compared with what auto would choose */
@@ -312,6 +322,7 @@ struct sm_advice {
 	const struct rt_engine *engine; /* NULL: there is none */
 	uint64_t bisection, shifts, best_bisection, best_shifts;
 	bool worse; /* by more than a tenth */
+	bool roots; /* than with other roots: best_* are those of the same engine with roots that are found */
 };
 
 struct sm_routes {
@@ -324,9 +335,10 @@ struct sm_routes {
 	/* A plan for the same tables that holds even if what is absent from the request's fabric is still
 	 * there and forwards as before; for repairs computed ahead. */
 	struct rt_plan alive;
-	bool alive_holds;		/* there is one */
-	bool verified;			/* by the verifier; the SM programs only verified tables */
-	bool instead;			/* the engine cannot route this fabric: these are FERa's */
+	bool alive_holds; /* there is one */
+	bool verified;	  /* by the verifier; the SM programs only verified tables */
+	const struct rt_engine *
+		instead; /* the engine cannot route this fabric: these are of this one; NULL: it can */
 	const struct rt_engine *engine; /* that was chosen; NULL: the request named one */
 	struct sm_advice advice;
 	time_ps tried_ps; /* what the others that were tried cost, on a machine of today */
@@ -381,6 +393,10 @@ struct sm_compute {
 	const struct fab *
 		data_fab; /* for plans: with links that only old tables use; NULL: there are none */
 	node_id root;
+	const node_id *roots; /* as in rt_opts, with group and given */
+	uint32_t nroots;
+	const uint8_t *group;
+	const struct rt_given *given;
 	enum rt_directions directions;
 	enum sm_stage stage;
 	const struct sm_supply *supply;
@@ -388,7 +404,10 @@ struct sm_compute {
 	bool choose;   /* that engine was chosen: another one may be where it cannot serve, */
 	bool directed; /* among those with link directions */
 	enum rt_ties ties;
-	unsigned lanes;	    /* data VLs that every link between switches has */
+	unsigned lanes; /* data VLs that every link between switches has */
+	unsigned
+		auto_lanes; /* those that an engine may use which is chosen; 0: as many as lanes says */
+	bool wished; /* other tables than old are wished for: none are needed if they are the same */
 	bool maps_in_doubt; /* SL-to-VL tables of old are not all known: no plan holds */
 	bool sls_known;	    /* the service levels of old are those that hosts use */
 	bool plan;	    /* plan the update from old to new */
@@ -591,8 +610,9 @@ enum sm_note_kind {
 	SM_NOTE_VM_GONE,      /* vm: it was destroyed */
 	SM_NOTE_LANES,	      /* lanes, about the port with the fewest VLs */
 	SM_NOTE_WORSE,	      /* engine: it was named, and another one is clearly better */
-	SM_NOTE_ENGINE,	      /* engine: it was chosen */
-	SM_NOTE_PARTITIONS,   /* times: blocks of P_Key tables and ports that were set at rest */
+	SM_NOTE_WORSE_ROOTS, /* engine: roots were named, and those that are found are clearly better */
+	SM_NOTE_ENGINE,	     /* engine: it was chosen */
+	SM_NOTE_PARTITIONS, /* times: blocks of P_Key tables and ports that were set at rest */
 	SM_NOTE_NO_ROOM_FOR_KEYS, /* room, about a port that is to have more P_Keys than it can hold */
 	SM_NOTE_NKINDS
 };
@@ -665,7 +685,8 @@ struct sm_note {
 		struct sm_vm vm;
 		struct {
 			char name[16], why[SM_WHY];
-			uint32_t vls; /* of that port */
+			uint32_t vls;	  /* of that port */
+			char instead[16]; /* the engine that serves, where that is another one */
 		} engine;
 		struct {
 			uint32_t used,
@@ -719,6 +740,8 @@ int sm_state_load(struct sm *sm, const uint8_t *bytes, size_t len, struct err *e
  * the SM a SM_EV_WAKE afterwards: its wake-up time may have changed.
  */
 void sm_reconfigure(struct sm *sm, const struct sm_config *c);
+/* Whether neither the SM nor a request that is open reads these inputs any more. */
+bool sm_inputs_unused(const struct sm *sm, const struct sm_inputs *in);
 /*
  * What ports are members of, and levels of service: copied. Before SM_EV_START, and at any later time; then P_Key tables
  * are changed as soon as the manager is at rest, keys added before others are removed. A policy without configured

@@ -77,7 +77,8 @@ void trial_draw_engine(uint64_t seed, struct trial_engine *out)
 	struct rng r;
 
 	rng_seed(&r, seed, 17); /* its own stream: the other draws of a seed stay the same */
-	while (rt_engines[n] && !rt_engines[n]->given) /* those come last: a trial has no tables to give */
+	while (rt_engines[n] &&
+	       !rt_engines[n]->given) /* those come last: a trial has no tables to give */
 		n++;
 	out->mechanism = *sm_mechanism_find(rng_below(&r, 4) ? "weft" : "basic");
 	out->mechanism.routes = sm_supply_find(rt_engines[rng_below(&r, n)]->name);

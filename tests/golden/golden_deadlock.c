@@ -46,6 +46,9 @@ static struct fab *with_new_root(const struct fab *f)
 	return fab_build(b);
 }
 
+static char roots[64];
+static const struct sm_inputs inputs = {.roots = roots};
+
 static void config(const struct fab *f, const char *technique, struct lab_config *c)
 {
 	lab_config_default(c);
@@ -58,8 +61,9 @@ static void config(const struct fab *f, const char *technique, struct lab_config
 	c->sim.vl_cap = 1;  /* one data VL */
 	c->sm.window = 1;   /* one table after the other: for a while there are old and new ones */
 	c->sm.sweep_factor = 10;
-	c->sm.roots[0] = ROOT_AFTER;
-	c->sm.roots[1] = ROOT_BEFORE;
+	snprintf(roots, sizeof(roots), "0x%016llx\n0x%016llx\n", (unsigned long long)ROOT_AFTER,
+		 (unsigned long long)ROOT_BEFORE);
+	c->sm.inputs = &inputs;
 	c->sm.mechanism.discovery = sm_discovery_find("partial");
 	c->sm.mechanism.first = c->sm.mechanism.second = sm_technique_find(technique);
 }

@@ -58,6 +58,8 @@ static void seen(void *ctx UNUSED, enum sim_seen what, node_id n, unsigned port 
 	}
 }
 
+static const struct sm_inputs inputs = {.roots = "0x100\n"};
+
 static int setup(void **state UNUSED)
 {
 	uint16_t cap[NODES];
@@ -71,7 +73,7 @@ static int setup(void **state UNUSED)
 	memset(ex.port, 0xff, sizeof(ex.port));
 	lab_config_default(&c);
 	c.sim.random_only = cap;
-	c.sm.roots[0] = 0x100;
+	c.sm.inputs = &inputs;
 	c.sm.mechanism.routes = sm_supply_find("pira");
 	ex.lab = lab_new(ex.f, &c, &e);
 	assert_non_null(ex.lab);

@@ -329,7 +329,7 @@ static inline void compute(struct rig *g, const struct sm_compute *c)
 	}
 	sm_routes_free(&g->routes);
 	sm_compute_run(c, 1, &g->routes, &done);
-	if (c->compare && !g->routes.tables) /* the tables in force stay */
+	if ((c->compare || c->wished) && !g->routes.tables) /* the tables in force stay */
 		return;
 	assert_non_null(g->routes.tables);
 	assert_true(g->routes.verified);

@@ -46,6 +46,7 @@ static void take_config(struct sm *sm, const struct sm_config *c)
 		sm_damp_reset(sm);
 	sm_ahead_reset(sm); /* repairs depend on the roots */
 	sm_reference_reconfigured(sm, &old);
+	sm_wishes_configured(sm);
 	if (c->mechanism.routes != old.mechanism.routes || c->auto_lanes != old.auto_lanes)
 		sm_choice_forget(sm);
 	sm_advice_forget(sm);
@@ -144,6 +145,7 @@ struct sm *sm_new(const struct sm_config *c)
 	sm_election_init(sm);
 	sm_mirror_init(sm);
 	sm_partitions_init(sm);
+	sm_wishes_configured(sm);
 	return sm;
 }
 

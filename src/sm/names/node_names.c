@@ -57,7 +57,7 @@ static uint32_t way_in(const struct sm *sm, uint32_t node)
 
 bool sm_names_next(struct sm *sm, struct sm_req *r)
 {
-	if (!sm->cfg.names || !sm->topo.fab ||
+	if (!(sm->cfg.names || sm->routes.wishes.by_name) || !sm->topo.fab ||
 	    sm->txn.outstanding >= MAX(sm->cfg.window / SHARE, 1u))
 		return false;
 	while (sm->names.next < sm->topo.fab->nnodes) {
@@ -94,6 +94,8 @@ void sm_names_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 
 	take_text(text, data);
 	news = !x->known || memcmp(text, x->text, sizeof(text));
+	if (news)
+		sm_wishes_name(sm, x->guid, x->text, text);
 	memcpy(x->text, text, sizeof(text));
 	x->known = x->answered = true;
 	if (!news)
@@ -113,6 +115,12 @@ void sm_name_recall(struct sm *sm, uint64_t guid, const uint8_t *text, size_t le
 	memcpy(data, text, MIN(len, sizeof(data)));
 	take_text(x->text, data);
 	x->known = x->asked = x->answered = true;
+}
+
+bool sm_names_settled(const struct sm *sm)
+{
+	return !sm->routes.wishes.by_name ||
+	       (sm->topo.fab && sm->names.next >= sm->topo.fab->nnodes && !sm->txn.outstanding);
 }
 
 void sm_names_forget(struct sm *sm)

@@ -28,6 +28,7 @@ struct sm_node_names {
 
 void sm_names_free(struct sm *sm);
 void sm_names_begin(struct sm *sm);
+bool sm_names_settled(const struct sm *sm); /* all that are needed for routes were asked for */
 bool sm_names_next(struct sm *sm, struct sm_req *r);
 void sm_names_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
 void sm_names_fail(struct sm *sm, const struct sm_txn *t);

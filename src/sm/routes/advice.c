@@ -23,11 +23,19 @@ void sm_advice_drop(struct sm *sm)
 	sm->routes.advice.id = 0;
 }
 
+/* An engine, or roots. */
+static bool is_named(const struct sm *sm)
+{
+	const struct sm_inputs *in = sm->cfg.inputs;
+
+	return !sm->cfg.mechanism.routes->choose || (in && in->roots && *in->roots);
+}
+
 bool sm_advice_is_due(const struct sm *sm)
 {
 	const struct fab *f = sm->topo.fab;
 
-	return sm->cfg.advise && !sm->cfg.mechanism.routes->choose && f && sm->routes.tables &&
+	return sm->cfg.advise && is_named(sm) && f && sm->routes.tables &&
 	       !sm->routes.advice.done && sm->election.state == IBA_SM_MASTER &&
 	       !sm->core.incomplete && !sm_is_doubtful(&sm->disc) && f->nhosts > 1 &&
 	       (uint64_t)f->nswitches * fab_top_lid(f) <= ENTRIES_MOST;
@@ -40,7 +48,8 @@ static unsigned thousandths(uint64_t share)
 
 static void put(struct sm *sm, const struct sm_advice *a)
 {
-	struct sm_note n = {.kind = SM_NOTE_WORSE, .about = SM_ABOUT_NOTHING};
+	struct sm_note n = {.kind = a->roots ? SM_NOTE_WORSE_ROOTS : SM_NOTE_WORSE,
+			    .about = SM_ABOUT_NOTHING};
 	char *text = sm->routes.advice.text;
 	unsigned v[] = {thousandths(a->bisection), thousandths(a->shifts),
 			thousandths(a->best_bisection), thousandths(a->best_shifts)};
@@ -48,8 +57,9 @@ static void put(struct sm *sm, const struct sm_advice *a)
 
 	snprintf(text, SM_WHY,
 		 "bisections %u.%03u, shifts %u.%03u; %s: bisections %u.%03u, shifts %u.%03u",
-		 v[0] / 1000, v[0] % 1000, v[1] / 1000, v[1] % 1000, a->engine->name, v[2] / 1000,
-		 v[2] % 1000, v[3] / 1000, v[3] % 1000);
+		 v[0] / 1000, v[0] % 1000, v[1] / 1000, v[1] % 1000,
+		 a->roots ? "roots: auto" : a->engine->name, v[2] / 1000, v[2] % 1000, v[3] / 1000,
+		 v[3] % 1000);
 	snprintf(n.engine.name, sizeof(n.engine.name), "%s", sm_engine(sm, &why)->name);
 	snprintf(n.engine.why, sizeof(n.engine.why), "%s", text);
 	sm_note_put(sm, n);

@@ -27,8 +27,8 @@ static bool is_repaired(const struct sm *sm)
 
 static bool is_wanted(const struct sm *sm)
 {
-	return (is_repaired(sm) || sm_choice_is_due(sm)) && sm->routes.tables &&
-	       !sm->core.incomplete && !sm_is_doubtful(&sm->disc);
+	return (is_repaired(sm) || sm_choice_is_due(sm) || sm_wishes_due(sm)) &&
+	       sm->routes.tables && !sm->core.incomplete && !sm_is_doubtful(&sm->disc);
 }
 
 /* As for final routes after provisional ones; of an engine that is chosen again, where that is due. */
@@ -36,7 +36,9 @@ static void request(struct sm *sm)
 {
 	struct sm_compute *c = &sm->core.out->compute;
 	const struct sm_mechanism *m = &sm->cfg.mechanism;
+	struct sm_balance *b = &sm->routes.balance;
 
+	b->wished = sm_wishes_due(sm);
 	sm_routes_request(sm, true);
 	c->stage = SM_FINAL;
 	c->supply = sm_final_routes(sm);
@@ -46,7 +48,13 @@ static void request(struct sm *sm)
 	}
 	c->plan = m->second->plan;
 	c->overlap = false;
-	c->compare = true;
+	c->compare = !b->wished;
+	c->wished = b->wished;
+	if (!b->wished)
+		return;
+	b->wish = sm_wishes_asked(sm);
+	c->supply = m->routes;
+	c->ref = NULL; /* it was made for other settings */
 }
 
 bool sm_balance_request(struct sm *sm)
@@ -89,6 +97,10 @@ bool sm_balance_answer(struct sm *sm, struct sm_routes *r)
 		return false;
 	b->id = 0;
 	none = !r->tables || !r->verified;
+	if (b->wished && (r->engine || r->instead || r->tables))
+		sm_engine_note(sm, r);
+	if (b->wished && none && r->verified)
+		sm_wishes_taken(sm);
 	b->measured = none && !r->engine; /* else engines were compared, not the repair */
 	if (r->engine && !r->tables)
 		sm_choice_stays(sm);
@@ -143,5 +155,6 @@ bool sm_balance_use(struct sm *sm, struct sm_routes *r)
 	}
 	*r = b->better;
 	b->better = (struct sm_routes){0};
+	sm->routes.wishes.requested = b->wished ? b->wish : sm->routes.wishes.requested;
 	return true;
 }

@@ -29,6 +29,10 @@ const struct rt_engine *sm_engine(const struct sm *sm, const char **why)
 {
 	const struct sm_supply *s = sm_final_routes(sm);
 
+	if (sm->routes.instead) {
+		*why = sm->routes.instead_why;
+		return sm->routes.instead;
+	}
 	*why = sm->cfg.mechanism.routes->choose ? sm->routes.choice.why : "";
 	return s->choose ? NULL : s->engine ? s->engine : &rt_fera;
 }

@@ -121,7 +121,8 @@ static bool keep_known(const struct sm_compute *c, unsigned threads, const struc
 
 	if (!has_sls(c->old)) /* SL 0 for all, whatever its VL */
 		old.lanes = NULL;
-	if (!c->sls_known || (old.lanes && c->maps_in_doubt) || old.stride != out->tables->stride ||
+	if ((c->supply->engine && c->supply->engine->given && !out->instead) || !c->sls_known ||
+	    (old.lanes && c->maps_in_doubt) || old.stride != out->tables->stride ||
 	    rt_nvls(&old) > MAX(c->lanes, 1u))
 		return false;
 	ok = !rt_verify(c->fab, &old, &o, &r, NULL) && r.ok && (c->own || may_stay(&r, new));
@@ -209,7 +210,7 @@ bool sm_lanes_replace(const struct sm_compute *c, unsigned threads, struct rt_re
 	rt_report_free(r);
 	rt_tables_free(out->tables);
 	out->tables = NULL;
-	out->instead = true;
+	out->instead = &rt_fera;
 	*r = (struct rt_report){0};
 	if (rt_compute(&rt_fera, c->fab, &o, &out->tables, &e))
 		return false;

@@ -23,9 +23,11 @@ static node_id own_switch(const struct sm *sm, const struct fab *f)
 node_id sm_root_in(const struct sm *sm, const struct fab *f)
 {
 	bool centre = sm->cfg.root_centre && f->nswitches;
+	node_id named = sm_root_named(sm, f);
 
-	return rt_root_choose(f, sm->cfg.roots, SM_MAX_ROOTS,
-			      centre ? FAB_NONE : own_switch(sm, f));
+	return named != FAB_NONE
+		       ? named
+		       : rt_root_choose(f, NULL, 0, centre ? FAB_NONE : own_switch(sm, f));
 }
 
 /*

@@ -71,7 +71,9 @@ bool sm_reference_tell(const struct sm *sm, struct sm_task *j, struct sm_compute
 
 void sm_reference_reconfigured(struct sm *sm, const struct sm_config *old)
 {
+	uint64_t now = sm->cfg.inputs ? sm->cfg.inputs->number : 0;
+
 	if (sm->cfg.mechanism.routes != old->mechanism.routes ||
-	    memcmp(sm->cfg.roots, old->roots, sizeof(old->roots)))
+	    now != (old->inputs ? old->inputs->number : 0))
 		sm_reference_drop(sm);
 }

@@ -140,19 +140,18 @@ void sm_compare_reference(const struct sm_compute *c, unsigned threads, struct s
 			  struct sm_work_done *done)
 {
 	const struct rt_engine *g = c->ref_engine;
-	struct rt_opts o = {.root = c->root,
-			    .directions = c->directions,
-			    .ties = c->ties,
-			    .threads = threads,
-			    .lanes = c->lanes,
-			    .steady = c->choose};
+	struct rt_opts o = sm_worker_opts(c, threads);
 	struct err e;
 
+	o.directions = c->directions;
+	o.ties = c->ties;
+	o.lanes = c->lanes;
+	o.steady = c->choose;
 	if (!c->old || is_stopped(c))
 		return;
 	if (rt_compute(g, c->fab, &o, &out->tables, &e)) {
 		snprintf(out->why, sizeof(out->why), "%.150s", e.text);
-		out->instead = true;
+		out->instead = &rt_fera;
 		g = &rt_fera;
 		if (rt_compute(g, c->fab, &o, &out->tables, &e))
 			return;

@@ -175,6 +175,8 @@ static enum sm_outcome routes_take(struct sm *sm, const struct sm_routes *r)
 	x->legs = r->legs;
 	x->leg = 0;
 	x->by = r->by;
+	if (x->stage == SM_FINAL)
+		sm_wishes_taken(sm);
 	x->balance.measured = r->by; /* from scratch, or the reference again */
 	/* Other engines have tables of their own. */
 	x->settled = r->settled && (sm_final_routes(sm)->update || x->ref.engine);
@@ -261,17 +263,20 @@ void sm_routes_request(struct sm *sm, bool old)
 		.overlap = sm_technique_now(sm)->overlaps && old,
 		.found = sm->disc.arrival == SM_ADOPTING,
 		.own = sm->restored.same};
+	sm_wishes_tell(sm, c);
 	if (old && (c->plan || c->supply->update))
 		tell_old(sm, c);
 }
 
 /* Which engine serves, if not the one asked for, and how many lanes are in use, if that is news. */
-static void engine_note(struct sm *sm, const struct sm_routes *r)
+void sm_engine_note(struct sm *sm, const struct sm_routes *r)
 {
-	unsigned used = rt_nvls(r->tables), most;
+	unsigned used = r->tables ? rt_nvls(r->tables) : sm->routes.lanes_noted, most;
 	struct sm_subject about;
 	uint32_t port;
 
+	sm->routes.instead = r->instead;
+	snprintf(sm->routes.instead_why, SM_WHY, "%s", r->instead ? r->why : "");
 	if (!r->instead && !sm_lanes_wanted(sm))
 		return;
 	most = sm_lanes_most(sm, &port);
@@ -281,6 +286,7 @@ static void engine_note(struct sm *sm, const struct sm_routes *r)
 
 		snprintf(n.engine.name, sizeof(n.engine.name), "%s", sm_final_routes(sm)->name);
 		snprintf(n.engine.why, sizeof(n.engine.why), "%s", r->why);
+		snprintf(n.engine.instead, sizeof(n.engine.instead), "%s", r->instead->name);
 		n.engine.vls = sm_lanes_wanted(sm) ? most : 0;
 		sm_note_put(sm, n);
 	} else if (used != sm->routes.lanes_noted) {
@@ -334,7 +340,7 @@ enum sm_outcome sm_routes_in(struct sm *sm, const struct sm_event *ev)
 	}
 	if (r->tables && r->verified) {
 		sm_choice_take(sm, r);
-		engine_note(sm, r);
+		sm_engine_note(sm, r);
 		return routes_take(sm, r);
 	}
 	sm_routes_free(r);

@@ -18,6 +18,16 @@ void sm_routes_free(struct sm_routes *r)
 	*r = (struct sm_routes){0};
 }
 
+struct rt_opts sm_worker_opts(const struct sm_compute *c, unsigned threads)
+{
+	return (struct rt_opts){.root = c->root,
+				.roots = c->roots,
+				.nroots = c->nroots,
+				.group = c->group,
+				.given = c->given,
+				.threads = threads};
+}
+
 /* Do two sets of ranks give every link the same direction? */
 static bool same_directions(const struct fab *f, const uint64_t *a, const uint64_t *b)
 {
@@ -47,7 +57,7 @@ static const struct rt_engine *engine_of(const struct sm_compute *c)
 static bool own_ranks(const struct sm_compute *c, uint64_t *rank)
 {
 	const struct rt_engine *g = engine_of(c);
-	struct rt_opts o = {.root = c->root};
+	struct rt_opts o = sm_worker_opts(c, 0);
 	struct err e;
 
 	if (g->ranks && !g->ranks(c->fab, &o, rank, &e))
@@ -91,11 +101,11 @@ static struct rt_tables *tables_fresh(const struct sm_compute *c, const struct r
 	struct err e;
 
 	if (rt_compute(g, c->fab, o, &t, &e)) {
-		out->instead = !c->choose && (g->ranks || g->lanes);
+		out->instead = !c->choose && (g->ranks || g->lanes) ? &rt_fera : NULL;
 		snprintf(out->why, sizeof(out->why), "%.150s", e.text);
-		g = &rt_fera;
-		if (!out->instead || rt_compute(g, c->fab, o, &t, &e))
+		if (g->given || !out->instead || rt_compute(&rt_fera, c->fab, o, &t, &e))
 			return NULL;
+		g = &rt_fera;
 	}
 	*done = (struct sm_work_done){&g->cost, c->fab->nswitches, t->entries};
 	rt_tables_fill(t);
@@ -105,19 +115,18 @@ static struct rt_tables *tables_fresh(const struct sm_compute *c, const struct r
 static struct rt_tables *tables_for(const struct sm_compute *c, unsigned threads,
 				    struct sm_routes *out, struct sm_work_done *done)
 {
-	struct rt_opts o = {.root = c->root,
-			    .threads = threads,
-			    .rank = out->rank,
-			    .ties = c->ties,
-			    .lanes = c->lanes,
-			    .steady = c->choose,
-			    /* of FERa only, over ranks that they obey */
-			    .before = c->ranked && !c->ref ? c->before : NULL,
-			    .even = true};
+	struct rt_opts o = sm_worker_opts(c, threads);
 	struct rt_update_stats st;
 	struct rt_tables *t;
 	struct err e;
 
+	o.rank = out->rank;
+	o.ties = c->ties;
+	o.lanes = c->lanes;
+	o.steady = c->choose;
+	o.before = c->ranked && !c->ref ? c->before
+					: NULL; /* of FERa only, over ranks that they obey */
+	o.even = true;
 	if (!c->supply->update || !c->old)
 		return tables_fresh(c, &o, out, done);
 	t = rt_tables_new(c->fab->nswitches, fab_top_lid(c->fab));
@@ -221,6 +230,8 @@ static bool keep_found(const struct sm_compute *c, unsigned threads, const struc
 	struct rt_report old;
 	bool ranked, keep;
 
+	if (engine_of(c)->given) /* those of the file, no others */
+		return false;
 	keep = ranked = verify(c->fab, c->old, out->rank, threads, &old);
 	if (!ranked) {
 		rt_report_free(&old);
@@ -509,6 +520,8 @@ static bool compute(const struct sm_compute *c, unsigned threads, struct sm_rout
 		out->settled &= !c->engine;
 		out->tables = tables_for(c, threads, out, done);
 	}
+	if (!out->tables && g && g->given)
+		return sm_choice_replace(c, threads, r, out, done);
 	if (!out->tables)
 		return c->choose && sm_choice_compute(c, threads, r, out, done);
 	if (g && !g->updown && !out->instead) {
@@ -533,6 +546,45 @@ static void trees(const struct sm_compute *c, struct sm_routes *out)
 
 	if (!out->tables->dflt)
 		out->trees = sm_trees_run(c->trees, c->data_fab, &change);
+}
+
+/* Routes of an engine that failed verification: another one serves. */
+static void replace_unverified(const struct sm_compute *c, unsigned threads, struct rt_report *r,
+			       struct sm_routes *out, struct sm_work_done *done)
+{
+	const struct rt_engine *g = c->supply->engine;
+
+	if (out->verified || !g || !g->lanes || out->instead)
+		return;
+	if (!g->given) {
+		out->verified = sm_lanes_replace(c, threads, r, out);
+		return;
+	}
+	snprintf(out->why, sizeof(out->why), "its tables failed verification: %.110s",
+		 r->nproblems ? r->problem[0] : "?");
+	rt_report_free(r);
+	rt_tables_free(out->tables);
+	out->tables = NULL;
+	out->verified = sm_choice_replace(c, threads, r, out, done) && out->verified;
+}
+
+/* Other settings that lead to the tables which are there. */
+static bool is_in_force(const struct sm_compute *c, const struct sm_routes *out)
+{
+	const struct rt_tables *t = out->tables;
+
+	return c->old && !c->old->lanes && !t->lanes && !out->legs.n &&
+	       c->old->stride == t->stride && is_found(c, t);
+}
+
+static void drop_tables(struct sm_routes *out)
+{
+	rt_tables_free(out->tables);
+	out->tables = NULL;
+	free(out->rank);
+	out->rank = NULL;
+	rt_plan_free(&out->plan);
+	out->plan = (struct rt_plan){0};
 }
 
 void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_routes *out,
@@ -561,8 +613,7 @@ void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_rout
 		r = (struct rt_report){0};
 	else if (!compute(c, threads, out, done, &r))
 		return;
-	if (!out->verified && c->supply->engine && c->supply->engine->lanes && !out->instead)
-		out->verified = sm_lanes_replace(c, threads, &r, out);
+	replace_unverified(c, threads, &r, out, done);
 	if (out->verified && out->rank && is_final_update(c))
 		compare_fresh(c, threads, &r, out, done);
 	if (out->verified && out->rank)
@@ -571,7 +622,9 @@ void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_rout
 		plan(c, threads, &r, out);
 	if (out->verified && c->alive && c->before && out->rank)
 		plan_alive(c, threads, out);
-	if (out->verified && c->trees)
+	if (out->verified && c->wished && is_in_force(c, out))
+		drop_tables(out);
+	else if (out->verified && c->trees)
 		trees(c, out);
 	rt_report_free(&r);
 }

@@ -30,6 +30,8 @@ struct sm_retired {
 struct sm_balance {
 	bool measured;		 /* the tables in force are even enough */
 	uint32_t id;		 /* of the request; 0: none is open */
+	bool wished;		 /* for other settings: no comparison */
+	uint64_t wish;		 /* for these */
 	struct sm_routes better; /* routes that are to replace the repair; no tables: none */
 };
 
@@ -69,6 +71,17 @@ struct sm_advice_state {
 	char text[SM_WHY]; /* "": nothing to say */
 };
 
+/* What the configuration names for routes, for the last request, and what tables in force were made for: wishes.c. */
+struct sm_wishes {
+	node_id *roots;
+	uint8_t *group;		  /* by port of the snapshot */
+	bool by_name;		  /* some are names and patterns: NodeDescriptions are read */
+	uint64_t names;		  /* another one after each NodeDescription that counts */
+	uint64_t requested;	  /* of the last request, as one number */
+	bool known;		  /* what tables in force were made for: in_force */
+	uint64_t in_force, asked; /* asked: at rest, for this */
+};
+
 struct sm_routing {
 	struct rt_tables *tables;
 	uint64_t *rank; /* of tables, by switch; NULL: not told */
@@ -98,6 +111,10 @@ struct sm_routing {
 	struct sm_reference ref;
 	const struct rt_engine *by; /* as with the answer that the tables or their legs came with */
 	struct sm_choice choice;
+	struct sm_wishes wishes;
+	const struct rt_engine
+		*instead; /* serves for the engine that was named; NULL: that one does */
+	char instead_why[SM_WHY];
 	struct sm_advice_state advice;
 };
 
@@ -119,6 +136,16 @@ bool sm_choice_is_due(const struct sm *sm); /* at rest: the worker is to choose 
 void sm_choice_asked(struct sm *sm, bool asked);
 void sm_choice_stays(struct sm *sm); /* it chose the same engine */
 
+/* wishes.c */
+node_id sm_root_named(const struct sm *sm, const struct fab *f); /* FAB_NONE: none is there */
+void sm_wishes_tell(struct sm *sm, struct sm_compute *c);
+void sm_wishes_taken(struct sm *sm); /* tables of the last request are to be used */
+bool sm_wishes_due(const struct sm *sm);
+uint64_t sm_wishes_asked(struct sm *sm); /* what the last request was for, at rest */
+void sm_wishes_configured(struct sm *sm);
+void sm_wishes_name(struct sm *sm, uint64_t guid, const char *was, const char *is);
+void sm_wishes_free(struct sm *sm);
+
 /* advice.c */
 bool sm_advice_is_due(const struct sm *sm);
 bool sm_advice_request(struct sm *sm);			   /* at rest: true: a comparison is open */
@@ -131,6 +158,9 @@ node_id sm_root_in(const struct sm *sm, const struct fab *f);
 void sm_rank_ensure(struct sm *sm); /* where the answer came without ranks */
 
 /* route_request.c */
+void sm_engine_note(
+	struct sm *sm,
+	const struct sm_routes *r); /* which one serves, and its lanes, if that is news */
 enum sm_outcome sm_routes_in(struct sm *sm, const struct sm_event *ev); /* the answer */
 void sm_routes_progress(struct sm *sm, const struct sm_event *ev);
 void sm_routes_request(struct sm *sm, bool old); /* for the current stage; old: tables are known */

@@ -31,6 +31,7 @@ void sm_routes_exit(struct sm *sm)
 	sm_reference_drop(sm);
 	sm_routes_forget(sm);
 	sm_sls_forget(sm);
+	sm_wishes_free(sm);
 	sm_retire_task(sm, x->task);
 	rt_tables_free(x->tables);
 	rt_plan_free(&x->plan);

@@ -11,6 +11,11 @@
 /* In twentieths of new tables: the hops in all and the load of a link that tables may have which were found. */
 enum { SM_STAY_HOPS = 22, SM_STAY_LOAD = 40 };
 
+/* Options of engines that compute from scratch, as the request has them. */
+struct rt_opts sm_worker_opts(const struct sm_compute *c, unsigned threads);
+/* Tables of the engine that serves best, where the one that was named does not: out->why is its reason. */
+bool sm_choice_replace(const struct sm_compute *c, unsigned threads, struct rt_report *r,
+		       struct sm_routes *out, struct sm_work_done *done);
 /* A plan from what is in the switches; false: there is none. */
 bool sm_worker_plan(const struct sm_compute *c, unsigned threads, const struct rt_tables *t,
 		    const uint64_t *rank, struct rt_plan *p);

@@ -226,7 +226,7 @@ TEST(settings_are_options)
 	assert_int_equal(cli_settings_apply(&s, &e), 0);
 	assert_true(s.sm.qos && !s.sm.names);
 	assert_int_equal(s.sm.window, 64);
-	assert_int_equal(s.sm.roots[1], 2);
+	assert_string_equal(s.roots, "0x0000000000000001\n0x0000000000000002\n");
 	assert_string_equal(s.state, "");
 	n = 2;
 	assert_int_equal(cli_parse(&c, wrong, &n, &e), -EINVAL);

@@ -72,10 +72,8 @@ TEST(every_kind_of_value)
 	assert_int_equal(c.sm.window, 64);
 	assert_int_equal(c.sm.sweep_period_ps, 1500 * PS_PER_MS);
 	assert_true(c.sm.qos && c.sm.root_centre);
-	assert_int_equal(c.sm.roots[0], 0x0002000000000001);
-	assert_int_equal(c.sm.roots[1], 0x0002000000000002);
-	assert_int_equal(c.sm.roots[2], 0x0002000000000003);
-	assert_int_equal(c.sm.roots[3], 0);
+	assert_string_equal(c.roots,
+			    "0x0002000000000001\n0x0002000000000002\n0x0002000000000003\n");
 	assert_int_equal(c.sm.directions, RT_BY_DFS);
 	assert_int_equal(c.sm.ahead_bytes, 3 << 20);
 	assert_int_equal(c.sm.m_key, 0x1234);
@@ -164,15 +162,19 @@ static const struct {
 	{"transport: {kind: verbs}",
 	 "f:1:19: transport.kind: expected auto, umad or ibsim; found 'verbs'"},
 	{"routes: {roots: [0x0, 0x1]}",
-	 "f:1:17: routes.roots: expected a list of up to 8 numbers such as 0x0002c90300001234, none of them 0; found '0x0'"},
+	 "f:1:17: routes.roots: expected a list of names and of GUIDs such as 0x0002c90300001234, none of them 0, with up to 8191 bytes in all; found '0x0'"},
 	{"routes: {roots: [1, 2, 3]}",
-	 "f:1:17: routes.roots: expected a list of up to 8 numbers such as 0x0002c90300001234, none of them 0; found '1'"},
-	{"routes: {roots: [0x1, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x8, 0x9]}",
-	 "f:1:17: routes.roots: expected a list of up to 8 numbers such as 0x0002c90300001234, none of them 0; found '0x9'"},
+	 "f:1:17: routes.roots: expected a list of names and of GUIDs such as 0x0002c90300001234, none of them 0, with up to 8191 bytes in all; found '1'"},
+	{"routes: {roots: [spine, 0x12345678901234567]}",
+	 "f:1:17: routes.roots: expected a list of names and of GUIDs such as 0x0002c90300001234, none of them 0, with up to 8191 bytes in all; found '0x12345678901234567'"},
+	{"routes: {engine: file}", "f:1:18: routes: engine file needs its tables: expected routes.file (--routes-file FILE)"},
+	{"routes: {file: x.lfts}",
+	 "f:1:16: routes: file, sls and sl2vl are for engine file; found engine auto"},
+	{"routes: {io_nodes: x, engine: fera}",
+	 "f:1:31: routes: engine fera does not balance groups of hosts: expected auto, tree, updn or balanced"},
 	{"routes: {roots: [[0x1]]}", "f:1:18: expected a value in the list, found a list"},
 	{"routes: {roots: {a: 0x1}}",
-	 "f:1:17: routes.roots: expected a list of up to 8 numbers such as 0x0002c90300001234, none "
-	 "of them 0; found a mapping"},
+	 "f:1:17: routes.roots: expected a list of names and of GUIDs such as 0x0002c90300001234, none of them 0, with up to 8191 bytes in all; found a mapping"},
 	{"keys: {m_key: 0x12345678901234567}",
 	 "f:1:15: keys.m_key: expected 64 bits in hexadecimal, such as 0x0002c90300001234; found '0x12345678901234567'"},
 	{"keys: {m_key: 12}",

@@ -26,12 +26,15 @@ TEST(one_setting_at_a_time)
 	assert_string_equal(e.text, "expected a number from 1 to 4096; found nothing");
 	assert_int_equal(c.sm.window, 128);
 	assert_int_equal(set(&c, "roots", "0x12,0x13", &e), 0);
-	assert_int_equal(c.sm.roots[0], 0x12);
-	assert_int_equal(c.sm.roots[1], 0x13);
-	assert_int_equal(set(&c, "roots", "0x14,x", &e), -EINVAL);
-	assert_int_equal(c.sm.roots[0], 0x12);
+	assert_string_equal(c.roots, "0x0000000000000012\n0x0000000000000013\n");
+	assert_int_equal(set(&c, "roots", "0x14,0x", &e), -EINVAL);
+	assert_int_equal(set(&c, "roots", "0x14,0", &e), -EINVAL);
+	assert_int_equal(set(&c, "roots", "a,,b", &e), -EINVAL);
+	assert_string_equal(c.roots, "0x0000000000000012\n0x0000000000000013\n");
+	assert_int_equal(set(&c, "roots", "spine 1,0002:c903:0000:1234", &e), 0);
+	assert_string_equal(c.roots, "spine 1\n0x0002c90300001234\n");
 	assert_int_equal(set(&c, "roots", "", &e), 0);
-	assert_int_equal(c.sm.roots[0], 0);
+	assert_string_equal(c.roots, "");
 	assert_null(setting_find_option("windw"));
 }
 

@@ -246,12 +246,16 @@ TEST(test_turns_come_on_again_when_no_longer_forbidden)
 TEST(test_a_plan_leaves_no_turn_off)
 {
 	struct sm_mechanism m = one_stage("fera", "plan");
+	char roots[64];
+	const struct sm_inputs inputs = {.roots = roots};
 	unsigned planned = 0;
 	struct mech_world w;
 
 	mech_draw(&w, &m);
-	w.cfg.sm.roots[0] = sw_guid(4); /* the root goes and comes: break nodes move */
-	w.cfg.sm.roots[1] = sw_guid(0);
+	/* the root goes and comes: break nodes move */
+	snprintf(roots, sizeof(roots), "0x%llx\n0x%llx\n", (unsigned long long)sw_guid(4),
+		 (unsigned long long)sw_guid(0));
+	w.cfg.sm.inputs = &inputs;
 	mech_up(&w);
 	for (unsigned i = 0; i < 2; i++) {
 		mech_power(&w, sw_guid(4), i);

@@ -202,6 +202,8 @@ TEST(a_switch_whose_table_is_too_small_is_reported_and_left_out)
 	struct rig g;
 	struct lab_verdict v;
 	struct fab_gen gen = {.kind = "mesh", .ndims = 2, .dims = {4, 4}, .ports = 8};
+	char root[32];
+	const struct sm_inputs inputs = {.roots = root};
 	struct lab_config c;
 	uint16_t *caps;
 	node_id small;
@@ -214,7 +216,8 @@ TEST(a_switch_whose_table_is_too_small_is_reported_and_left_out)
 	caps[small] = 3;
 	lab_config_default(&c);
 	c.sim.random_only = caps;
-	c.sm.roots[0] = g.fab->nodes[small].guid;
+	snprintf(root, sizeof(root), "0x%llx\n", (unsigned long long)g.fab->nodes[small].guid);
+	c.sm.inputs = &inputs;
 	g.lab = lab_new(g.fab, &c, &e);
 	free(caps);
 	lab_on_note(g.lab, on_note, &g);
