@@ -37,7 +37,7 @@ HARMLESS = set('''
     malloc calloc realloc free abort qsort qsort_r bsearch __assert_fail __stack_chk_fail
     memcpy memmove memset memcmp memchr memmem mempcpy strlen strnlen strcmp strncmp strcasecmp
     strncasecmp strchr strrchr strchrnul strstr strspn strcspn strpbrk strdup strndup strcpy strncpy
-    stpcpy strcat strtok_r strsep strtol strtoul strtoll strtoull strtod memrchr aligned_alloc strerror strerror_r
+    fnmatch stpcpy strcat strtok_r strsep strtol strtoul strtoll strtoull strtod memrchr aligned_alloc strerror strerror_r
     snprintf vsnprintf asprintf vasprintf sscanf __isoc99_sscanf __isoc23_sscanf __isoc23_strtoull
     __isoc23_strtoul __isoc23_strtol
     __ctype_b_loc __ctype_tolower_loc __ctype_toupper_loc tolower toupper __errno_location

@@ -60,7 +60,9 @@ int settings_check_routes(const struct settings *s, const char **key, struct err
 	key = key ? key : &unused;
 	*key = "engine";
 	if (given && !*s->routes_file)
-		return err_set(e, -EINVAL, "routes: engine file needs its tables: expected routes.file (--routes-file FILE)");
+		return err_set(
+			e, -EINVAL,
+			"routes: engine file needs its tables: expected routes.file (--routes-file FILE)");
 	*key = "file";
 	if (!given && (*s->routes_file || *s->routes_sls || *s->routes_sl2vl))
 		return err_set(e, -EINVAL,

@@ -94,12 +94,11 @@ void sm_names_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 
 	take_text(text, data);
 	news = !x->known || memcmp(text, x->text, sizeof(text));
-	if (news)
-		sm_wishes_name(sm, x->guid, x->text, text);
 	memcpy(x->text, text, sizeof(text));
 	x->known = x->answered = true;
 	if (!news)
 		return;
+	sm->names.changes++;
 	sm_mirror_outdated(sm);
 	sm_pkeys_outdated(sm);
 	sm_note(sm, .kind = SM_NOTE_NAME, .about = sm_about_node(sm, t->target.node));
@@ -117,12 +116,6 @@ void sm_name_recall(struct sm *sm, uint64_t guid, const uint8_t *text, size_t le
 	x->known = x->asked = x->answered = true;
 }
 
-bool sm_names_settled(const struct sm *sm)
-{
-	return !sm->routes.wishes.by_name ||
-	       (sm->topo.fab && sm->names.next >= sm->topo.fab->nnodes && !sm->txn.outstanding);
-}
-
 void sm_names_forget(struct sm *sm)
 {
 	for (size_t i = 0; i < sm->names.list.n; i++)
@@ -133,20 +126,6 @@ void sm_names_forget(struct sm *sm)
 void sm_names_fail(struct sm *sm, const struct sm_txn *t)
 {
 	name_of(sm, sm->topo.nodes.at[t->target.node].guid)->given_up = sm->core.st.rounds;
-}
-
-const char *sm_name_known(const struct sm *sm, uint64_t node_guid)
-{
-	uint32_t at = map64_get(&sm->names.by_guid, node_guid);
-
-	return at == MAP_NONE || !sm->names.list.at[at].known ? NULL : sm->names.list.at[at].text;
-}
-
-const char *sm_node_desc(const struct sm *sm, uint64_t node_guid)
-{
-	uint32_t at = map64_get(&sm->names.by_guid, node_guid);
-
-	return at == MAP_NONE ? "" : sm->names.list.at[at].text;
 }
 
 void sm_names_free(struct sm *sm)

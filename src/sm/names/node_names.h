@@ -21,6 +21,7 @@ struct sm_name {
 };
 
 struct sm_node_names {
+	uint32_t changes; /* counts names that are new */
 	VEC(struct sm_name) list;
 	struct map64 by_guid;
 	uint32_t next; /* node of the snapshot to look at next */

@@ -25,7 +25,7 @@ static bool is_repaired(const struct sm *sm)
 					  : x->ref.engine && !x->ref.engine->updown;
 }
 
-static bool is_wanted(const struct sm *sm)
+static bool is_wanted(struct sm *sm)
 {
 	return (is_repaired(sm) || sm_choice_is_due(sm) || sm_wishes_due(sm)) &&
 	       sm->routes.tables && !sm->core.incomplete && !sm_is_doubtful(&sm->disc);

@@ -76,7 +76,8 @@ struct sm_wishes {
 	node_id *roots;
 	uint8_t *group;		  /* by port of the snapshot */
 	bool by_name;		  /* some are names and patterns: NodeDescriptions are read */
-	uint64_t names;		  /* another one after each NodeDescription that counts */
+	uint64_t names;		  /* those NodeDescriptions that count, as one number */
+	uint32_t looked;	  /* when that was made: sm_node_names.changes */
 	uint64_t requested;	  /* of the last request, as one number */
 	bool known;		  /* what tables in force were made for: in_force */
 	uint64_t in_force, asked; /* asked: at rest, for this */
@@ -140,10 +141,9 @@ void sm_choice_stays(struct sm *sm); /* it chose the same engine */
 node_id sm_root_named(const struct sm *sm, const struct fab *f); /* FAB_NONE: none is there */
 void sm_wishes_tell(struct sm *sm, struct sm_compute *c);
 void sm_wishes_taken(struct sm *sm); /* tables of the last request are to be used */
-bool sm_wishes_due(const struct sm *sm);
+bool sm_wishes_due(struct sm *sm);
 uint64_t sm_wishes_asked(struct sm *sm); /* what the last request was for, at rest */
 void sm_wishes_configured(struct sm *sm);
-void sm_wishes_name(struct sm *sm, uint64_t guid, const char *was, const char *is);
 void sm_wishes_free(struct sm *sm);
 
 /* advice.c */

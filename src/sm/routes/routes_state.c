@@ -81,6 +81,12 @@ bool sm_worker_reads(const struct sm *sm)
 	return sm->routes.answered < sm->routes.request_id;
 }
 
+bool sm_inputs_unused(const struct sm *sm, const struct sm_inputs *in)
+{
+	return sm->cfg.inputs != in && !(sm->core.has_wanted && sm->core.wanted.inputs == in) &&
+	       !sm_worker_reads(sm);
+}
+
 void sm_snapshot_is_own(struct sm *sm)
 {
 	sm->routes.own_fab = sm->routes.request_id;

@@ -136,57 +136,6 @@ static uint8_t *groups_find(const struct sm *sm)
 	return NULL;
 }
 
-/* ---- the request ---- */
-
-static uint64_t digest(const struct sm *sm)
-{
-	const struct sm_supply *s = sm->cfg.mechanism.routes;
-	uint64_t h = sm->cfg.inputs ? sm->cfg.inputs->number : 0;
-
-	for (const char *at = s->name; *at; at++)
-		h = hash64_add(h, (unsigned char)*at);
-	return hash64_add(h, sm->routes.wishes.names);
-}
-
-void sm_wishes_tell(struct sm *sm, struct sm_compute *c)
-{
-	struct sm_wishes *x = &sm->routes.wishes;
-	nodes found = roots_find(sm, sm->topo.fab);
-
-	sm_retire_memory(sm, x->roots);
-	sm_retire_memory(sm, x->group);
-	x->roots = found.at;
-	x->group = groups_find(sm);
-	x->requested = digest(sm);
-	c->roots = x->roots;
-	c->nroots = (uint32_t)found.n;
-	c->group = x->group;
-	c->given = sm->cfg.inputs ? &sm->cfg.inputs->tables : NULL;
-	c->auto_lanes = sm->cfg.auto_lanes;
-}
-
-void sm_wishes_taken(struct sm *sm)
-{
-	sm->routes.wishes.in_force = sm->routes.wishes.requested;
-	sm->routes.wishes.known = true;
-}
-
-/* Plans alone lead from tables in force to others while traffic flows: other mechanisms wait for the next change. */
-bool sm_wishes_due(const struct sm *sm)
-{
-	const struct sm_wishes *x = &sm->routes.wishes;
-	uint64_t now = digest(sm);
-
-	return x->known && now != x->in_force && now != x->asked &&
-	       sm->cfg.mechanism.second->plan && sm_names_settled(sm);
-}
-
-uint64_t sm_wishes_asked(struct sm *sm)
-{
-	sm->routes.wishes.asked = sm->routes.wishes.requested;
-	return sm->routes.wishes.asked;
-}
-
 /* ---- names ---- */
 
 struct name_use {
@@ -217,31 +166,97 @@ static struct name_use use_of(const struct sm *sm, const char *text)
 	return x;
 }
 
+/* Of devices that were there, too: a host that goes is no other wish. */
+static uint64_t names_digest(const struct sm *sm)
+{
+	uint64_t h = 0;
+
+	for (size_t i = 0; i < sm->names.list.n; i++) {
+		const struct sm_name *x = &sm->names.list.at[i];
+
+		if (!x->known || !use_of(sm, x->text).used)
+			continue;
+		h = hash64_add(h, x->guid);
+		for (const char *at = x->text; *at; at++)
+			h = hash64_add(h, (unsigned char)*at);
+	}
+	return h;
+}
+
+static void names_look(struct sm *sm)
+{
+	struct sm_wishes *x = &sm->routes.wishes;
+
+	if (!x->by_name || x->looked == sm->names.changes)
+		return;
+	x->looked = sm->names.changes;
+	x->names = names_digest(sm);
+}
+
 void sm_wishes_configured(struct sm *sm)
 {
 	sm->routes.wishes.by_name = use_of(sm, NULL).names;
 	sm->routes.wishes.asked = 0;
+	sm->routes.wishes.looked = UINT32_MAX;
 }
 
-void sm_wishes_name(struct sm *sm, uint64_t guid, const char *was, const char *is)
+/* ---- the request ---- */
+
+static uint64_t digest(const struct sm *sm)
+{
+	const struct sm_supply *s = sm->cfg.mechanism.routes;
+	uint64_t h = sm->cfg.inputs ? sm->cfg.inputs->number : 0;
+
+	for (const char *at = s->name; *at; at++)
+		h = hash64_add(h, (unsigned char)*at);
+	return hash64_add(h, sm->routes.wishes.names);
+}
+
+void sm_wishes_tell(struct sm *sm, struct sm_compute *c)
 {
 	struct sm_wishes *x = &sm->routes.wishes;
+	nodes found = roots_find(sm, sm->topo.fab);
 
-	if (!x->by_name || (!use_of(sm, was).used && !use_of(sm, is).used))
-		return;
-	x->names = hash64_add(x->names, guid);
-	for (; *is; is++)
-		x->names = hash64_add(x->names, (unsigned char)*is);
+	sm_retire_memory(sm, x->roots);
+	sm_retire_memory(sm, x->group);
+	x->roots = found.at;
+	x->group = groups_find(sm);
+	names_look(sm);
+	x->requested = digest(sm);
+	c->roots = x->roots;
+	c->nroots = (uint32_t)found.n;
+	c->group = x->group;
+	c->given = sm->cfg.inputs ? &sm->cfg.inputs->tables : NULL;
+	c->auto_lanes = sm->cfg.auto_lanes;
+}
+
+void sm_wishes_taken(struct sm *sm)
+{
+	sm->routes.wishes.in_force = sm->routes.wishes.requested;
+	sm->routes.wishes.known = true;
+}
+
+/* Plans alone lead from tables in force to others while traffic flows: other mechanisms wait for the next change. */
+bool sm_wishes_due(struct sm *sm)
+{
+	const struct sm_wishes *x = &sm->routes.wishes;
+	uint64_t now;
+
+	if (!x->known || !sm->cfg.mechanism.second->plan || !sm_names_settled(sm))
+		return false;
+	names_look(sm);
+	now = digest(sm);
+	return now != x->in_force && now != x->asked;
+}
+
+uint64_t sm_wishes_asked(struct sm *sm)
+{
+	sm->routes.wishes.asked = sm->routes.wishes.requested;
+	return sm->routes.wishes.asked;
 }
 
 void sm_wishes_free(struct sm *sm)
 {
 	free(sm->routes.wishes.roots);
 	free(sm->routes.wishes.group);
-}
-
-bool sm_inputs_unused(const struct sm *sm, const struct sm_inputs *in)
-{
-	return sm->cfg.inputs != in && !(sm->core.has_wanted && sm->core.wanted.inputs == in) &&
-	       !sm_worker_reads(sm);
 }
