@@ -60,12 +60,12 @@ static int lists_read(const struct settings *s, struct sm_inputs *in, struct err
 	const char *const lists[] = {s->compute_nodes, s->io_nodes, s->service_nodes};
 	int rc = list_read("roots", s->roots, &in->roots, e);
 
-	for (unsigned g = 0; g < SM_GROUPS && !rc; g++)
+	for (unsigned g = 0; g < SM_NODE_GROUPS && !rc; g++)
 		rc = list_read(keys[g], lists[g], &in->group[g], e);
 	if (rc)
 		return rc;
 	number_add(in, in->roots ? in->roots : "", in->roots ? strlen(in->roots) : 0);
-	for (unsigned g = 0; g < SM_GROUPS; g++)
+	for (unsigned g = 0; g < SM_NODE_GROUPS; g++)
 		number_add(in, in->group[g] ? in->group[g] : "",
 			   in->group[g] ? strlen(in->group[g]) : 0);
 	return 0;
@@ -97,7 +97,7 @@ void run_inputs_free(const struct sm_inputs *in)
 	if (!in)
 		return;
 	free((char *)in->roots);
-	for (unsigned g = 0; g < SM_GROUPS; g++)
+	for (unsigned g = 0; g < SM_NODE_GROUPS; g++)
 		free((char *)in->group[g]);
 	d = &in->tables.lfts;
 	for (unsigned i = 0; i < 3; i++) {

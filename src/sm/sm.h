@@ -98,7 +98,7 @@ int sm_mechanism_check(const struct sm_mechanism *m, struct err *e);
 /* Its techniques rely on the link directions of an up/down graph: auto chooses among engines that have them. */
 bool sm_mechanism_needs_directions(const struct sm_mechanism *m);
 
-enum { SM_MAX_M_KEYS = 4, SM_GROUPS = 3 };
+enum { SM_MAX_M_KEYS = 4, SM_NODE_GROUPS = 3 };
 
 /*
  * What a configuration names and the program that runs the SM has read: constant, and there until the SM has another one and
@@ -106,7 +106,7 @@ enum { SM_MAX_M_KEYS = 4, SM_GROUPS = 3 };
  */
 struct sm_inputs {
 	const char *roots;	      /* in the order of preference; "": they are found */
-	const char *group[SM_GROUPS]; /* compute, I/O and service nodes; names may be patterns */
+	const char *group[SM_NODE_GROUPS]; /* compute, I/O and service nodes; names may be patterns */
 	struct rt_given tables;	      /* of engine file */
 	uint64_t number;	      /* of the contents: others have another one */
 };

@@ -102,7 +102,7 @@ static bool has_groups(const struct sm_inputs *in)
 {
 	bool any = false;
 
-	for (unsigned g = 0; in && g < SM_GROUPS; g++)
+	for (unsigned g = 0; in && g < SM_NODE_GROUPS; g++)
 		any |= in->group[g] && *in->group[g];
 	return any;
 }
@@ -119,7 +119,7 @@ static uint8_t *groups_find(const struct sm *sm)
 		return NULL;
 	rt_naming_init(&x.naming, f, name_of, sm);
 	group = mem_zarray((size_t)f->nports + 1, 1);
-	for (unsigned g = 0; g < SM_GROUPS; g++) {
+	for (unsigned g = 0; g < SM_NODE_GROUPS; g++) {
 		x.in = mem_zarray((size_t)f->nports + 1, sizeof(*x.in));
 		each_line(sm->cfg.inputs->group[g], group_add, &x);
 		for (port_id p = 0; p < f->nports; p++)
@@ -161,7 +161,7 @@ static struct name_use use_of(const struct sm *sm, const char *text)
 	if (!in)
 		return x;
 	each_line(in->roots, name_compare, &x);
-	for (unsigned g = 0; g < SM_GROUPS; g++)
+	for (unsigned g = 0; g < SM_NODE_GROUPS; g++)
 		each_line(in->group[g], name_compare, &x);
 	return x;
 }
