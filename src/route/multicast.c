@@ -6,6 +6,9 @@
  */
 #include "route/multicast_priv.h"
 
+/* Table entries up to which the order of all routes is made to keep trees over other ranks. */
+enum { MOST_ENTRIES = 4000000 };
+
 /* ---- masks and trees ---- */
 
 unsigned rt_ports_next(const struct rt_ports *p, unsigned port)
@@ -194,7 +197,7 @@ static void tree_emit(struct mc_space *x, const struct rt_group *gr, struct rt_m
 
 /* ---- the order of channels, where ranks do not suffice ---- */
 
-/* Before any tree of a group, for each SL that groups have. */
+/* When old trees that stay are in the order, for each SL that groups have. */
 static void bases_make(struct mc_space *x)
 {
 	unsigned sls = 0;
@@ -215,10 +218,8 @@ static void order_make(struct mc_space *x)
 	if (rt_nvls(x->m->t) > CHANNEL_VLS)
 		return;
 	x->order = mc_order_new(&x->g, x->m->t, x->m->rank, NULL);
-	if (mc_order_routes(x->order)) {
-		bases_make(x);
+	if (mc_order_routes(x->order))
 		return;
-	}
 	mc_order_free(x->order);
 	x->order = NULL;
 }
@@ -317,7 +318,21 @@ static void space_free(struct mc_space *x)
 	free(x->w.in);
 }
 
-/* Whether a group has no switch above all its members: its tree is grown inside an order, and all must be in it. */
+/* An old tree that serves as it is, over other ranks: a manager that restarts may have others than the one before. */
+static bool is_over_others(struct mc_space *x, const struct rt_group *gr)
+{
+	const struct rt_mtree *old = rt_mtree_find(x->m->old, gr->mlid);
+
+	if (!old || (uint64_t)x->g.n * x->m->t->top_lid > MOST_ENTRIES)
+		return false;
+	links_of(x, old, x->w.links);
+	return !mc_updown_obeys(&x->g, x->m->rank, x->w.links) && is_tree(x);
+}
+
+/*
+ * Whether a group has no switch above all its members, or a tree over other ranks: such trees are grown or kept inside an
+ * order, and then all must be in it.
+ */
 static bool needs_order(struct mc_space *x)
 {
 	bool obey = x->m->rank != NULL;
@@ -325,7 +340,8 @@ static bool needs_order(struct mc_space *x)
 	for (uint32_t i = 0; obey && i < x->m->ngroups; i++) {
 		work_clear(x);
 		members_place(x, &x->m->groups[i]);
-		obey = x->w.n < 2 || mc_updown_has_top(x, x->m->groups[i].mlid);
+		obey = x->w.n < 2 || (mc_updown_has_top(x, x->m->groups[i].mlid) &&
+				      !is_over_others(x, &x->m->groups[i]));
 	}
 	return !obey;
 }
@@ -344,6 +360,8 @@ uint32_t rt_multicast(const struct rt_multicast *m, rt_mtrees *out)
 		order_make(&x);
 	for (uint32_t i = 0; i < m->ngroups; i++)
 		group_run(&x, i, true, out, done);
+	if (x.order)
+		bases_make(&x);
 	for (uint32_t i = 0; i < m->ngroups; i++)
 		if (!done[i])
 			group_run(&x, i, false, out, done);

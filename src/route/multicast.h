@@ -118,10 +118,16 @@ struct rt_mchange {
 /*
  * What switches are to hold before unicast tables change and before a switch gets an entry of the new trees. Each mask is
  * a part of the old one. From the old trees to these, and from these to the new ones, switches may change in any order:
- * there is no cycle of dependencies and no packet gets back to a switch. Returns how many trees lose a link that may
- * carry packets: they must drain before the new trees come.
+ * there is no cycle of dependencies and no packet gets back to a switch.
  */
-uint32_t rt_multicast_between(const struct rt_mchange *c, rt_mtrees *mid);
+struct rt_mlosses {
+	uint32_t
+		links; /* trees that lose a link: its packets must drain before unicast tables change */
+	uint32_t
+		astray; /* that lose a port which leads astray: they must drain before new trees come, as must the others */
+};
+
+void rt_multicast_between(const struct rt_mchange *c, rt_mtrees *mid, struct rt_mlosses *lost);
 
 /* ---- the verifier: shares no code with the above ---- */
 

@@ -244,11 +244,12 @@ static void stay(const struct between *b, const struct rt_mtree *old, const stru
 	}
 }
 
-/* Whether a link that packets may use is in old and not in mid. */
-static bool loses_link(const struct between *b, const struct rt_mtree *old,
-		       const struct rt_mtree *mid)
+/* Links that packets may use, in old and not in mid. */
+static void losses(const struct between *b, const struct rt_mtree *old, const struct rt_mtree *mid,
+		   struct rt_mlosses *lost)
 {
 	const struct fab *f = b->c->f;
+	bool link = false, astray = false;
 
 	for (size_t i = 0; i < old->at.n; i++) {
 		const struct rt_branch *x = &old->at.at[i];
@@ -256,16 +257,19 @@ static bool loses_link(const struct between *b, const struct rt_mtree *old,
 		const struct rt_ports *m = rt_mtree_at(mid, x->sw);
 
 		for (unsigned p = rt_ports_next(&x->ports, 1); p <= n->nports && p < 256;
-		     p = rt_ports_next(&x->ports, p + 1))
-			if (!(m && rt_ports_has(m, p)) &&
-			    (graph_arc(&b->g, x->sw, p) != FAB_NONE ||
-			     (b->c->astray && b->c->astray[n->first_port + p])))
-				return true;
+		     p = rt_ports_next(&x->ports, p + 1)) {
+			if (m && rt_ports_has(m, p))
+				continue;
+			link |= graph_arc(&b->g, x->sw, p) != FAB_NONE;
+			astray |= b->c->astray && b->c->astray[n->first_port + p];
+		}
 	}
-	return false;
+	lost->links += link;
+	lost->astray += astray;
 }
 
-static uint32_t tree_between(struct between *b, const struct rt_mtree *old, rt_mtrees *mid)
+static void tree_between(struct between *b, const struct rt_mtree *old, rt_mtrees *mid,
+			 struct rt_mlosses *lost)
 {
 	const struct rt_mtree *new = rt_mtree_find(b->c->new, old->mlid);
 	struct rt_mtree out = {.mlid = old->mlid, .sl = new ? new->sl : old->sl};
@@ -282,23 +286,22 @@ static uint32_t tree_between(struct between *b, const struct rt_mtree *old, rt_m
 		stay(b, old, new, common, true, &out);
 	}
 	vec_push(mid, out);
-	return loses_link(b, old, &mid->at[mid->n - 1]);
+	losses(b, old, &mid->at[mid->n - 1], lost);
 }
 
-uint32_t rt_multicast_between(const struct rt_mchange *c, rt_mtrees *mid)
+void rt_multicast_between(const struct rt_mchange *c, rt_mtrees *mid, struct rt_mlosses *lost)
 {
 	struct between b = {.c = c};
-	uint32_t losing = 0;
 
+	*lost = (struct rt_mlosses){0};
 	graph_init(&b.g, c->f, fab_top_lid(c->f));
 	b.links = mem_array(b.g.n + 1u, sizeof(*b.links));
 	new_make(&b);
 	mixed_make(&b);
 	for (size_t i = 0; i < c->old->n; i++)
-		losing += tree_between(&b, &c->old->at[i], mid);
+		tree_between(&b, &c->old->at[i], mid, lost);
 	mc_order_free(b.new);
 	mc_order_free(b.mixed);
 	graph_free(&b.g);
 	free(b.links);
-	return losing;
 }

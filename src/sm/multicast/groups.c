@@ -114,7 +114,7 @@ static void group_place(const struct sm_group *g, const struct map64 *by, struct
 					       .nmembers = (uint32_t)t->members.n - first});
 }
 
-/* Ports of switches behind which no device is known, though they may forward. */
+/* Ports of switches behind which no device is known, though they may forward. A switch that is presumed dead counts. */
 static void astray_find(const struct sm *sm, struct sm_trees_task *t)
 {
 	const struct fab *f = sm->topo.fab, *data = sm_data_fab(sm);
@@ -127,7 +127,8 @@ static void astray_find(const struct sm *sm, struct sm_trees_task *t)
 
 			t->astray[id] =
 				data->ports[id].peer == FAB_NONE &&
-				sm->topo.ports.at[x->first_port + p].pi.state >= IBA_PORT_ARMED;
+				(sm->disc.presumes ||
+				 sm->topo.ports.at[x->first_port + p].pi.state >= IBA_PORT_ARMED);
 		}
 	}
 }

@@ -43,8 +43,8 @@ struct sm_trees {
 	uint32_t version;
 	bool verified;
 	rt_mtrees new, mid;
-	uint32_t losing;  /* trees that lose a link that may carry packets, on the way to mid */
-	uint32_t partial; /* groups that lack members */
+	struct rt_mlosses lost; /* on the way to mid */
+	uint32_t partial;	/* groups that lack members */
 };
 
 /* A block to be written. */

@@ -32,6 +32,8 @@ static bool verified(const struct sm_trees_task *k, const struct rt_mchange *c,
 		    !t->new.at[i].partial)
 			changed[n++] = k->groups.at[i];
 	rt_multicast_verify(c->f, c->t, c->rank, changed, n, &t->new, &r);
+	if (r.cyclic && c->rank) /* a tree does not obey the ranks: then all dependencies tell */
+		rt_multicast_verify(c->f, c->t, NULL, changed, n, &t->new, &r);
 	for (size_t i = 0; i < k->groups.n; i++)
 		if (t->new.at[i].partial)
 			changed[npartial++] = k->groups.at[i];
@@ -66,7 +68,7 @@ struct sm_trees *sm_trees_run(const struct sm_trees_task *k, const struct fab *d
 	change.astray = k->astray;
 	change.old = &k->old;
 	change.new = &t->new;
-	t->losing = rt_multicast_between(&change, &t->mid);
+	rt_multicast_between(&change, &t->mid, &t->lost);
 	return t;
 }
 

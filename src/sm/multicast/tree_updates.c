@@ -57,9 +57,9 @@ static void ready_take(struct sm *sm, struct sm_trees *t)
 
 /* Masks of trees as blocks, for all switches of the snapshot. */
 struct wanted {
-	uint32_t blocks;
-	size_t *first;	/* by switch, into mask */
-	uint16_t *mask; /* [block][position][MLID] */
+	uint32_t blocks, used; /* up to the last one that a switch has; with MLIDs in use */
+	size_t *first;	       /* by switch, into mask */
+	uint16_t *mask;	       /* [block][position][MLID] */
 };
 
 static unsigned positions(const struct sm *sm, uint32_t sw)
@@ -82,7 +82,8 @@ static void wanted_make(const struct sm *sm, const rt_mtrees *t, struct wanted *
 	const struct fab *f = sm->topo.fab;
 	size_t n = 0;
 
-	w->blocks = t->n ? (t->at[t->n - 1].mlid - IBA_LID_MCAST_FIRST) / IBA_MFT_BLOCK + 1u : 0;
+	w->used = w->blocks =
+		t->n ? (t->at[t->n - 1].mlid - IBA_LID_MCAST_FIRST) / IBA_MFT_BLOCK + 1u : 0;
 	for (uint32_t s = 0; s < f->nswitches; s++) {
 		const struct sm_mft *m = sm_mft_find(sm, f->nodes[f->switches[s]].guid);
 
@@ -100,19 +101,25 @@ static void wanted_make(const struct sm *sm, const rt_mtrees *t, struct wanted *
 }
 
 /* It may hold something that is not wanted. */
-static bool holds_more(const struct sm_mft *m, uint32_t block, unsigned pos, const uint16_t *mask)
+static bool holds_more(const struct wanted *w, const struct sm_mft *m, uint32_t block, unsigned pos,
+		       const uint16_t *mask)
 {
+	(void)w;
 	for (unsigned i = 0; m && block < m->nblocks && pos < m->npos && i < IBA_MFT_BLOCK; i++)
 		if (m->at[block * m->npos + pos].maybe[i] & ~mask[i])
 			return true;
 	return false;
 }
 
-static bool holds_other(const struct sm_mft *m, uint32_t block, unsigned pos, const uint16_t *mask)
+/* A block that was never read or set does not matter before an MLID of it is used. */
+static bool holds_other(const struct wanted *w, const struct sm_mft *m, uint32_t block,
+			unsigned pos, const uint16_t *mask)
 {
 	const uint16_t *has = sm_mft_known(m, block, pos);
 
-	return !has || memcmp(has, mask, IBA_MFT_BLOCK * sizeof(*mask)) != 0;
+	if (!has)
+		return block < w->used || (m && block < m->nblocks);
+	return memcmp(has, mask, IBA_MFT_BLOCK * sizeof(*mask)) != 0;
 }
 
 static void writes_of(struct sm *sm, const struct wanted *w, uint32_t sw, uint32_t block, bool less)
@@ -125,7 +132,7 @@ static void writes_of(struct sm *sm, const struct wanted *w, uint32_t sw, uint32
 				       ((size_t)block * positions(sm, sw) + p) * IBA_MFT_BLOCK;
 		struct sm_mft_write x = {node, (uint16_t)block, (uint8_t)p, {0}};
 
-		if (!(less ? holds_more : holds_other)(m, block, p, mask))
+		if (!(less ? holds_more : holds_other)(w, m, block, p, mask))
 			continue;
 		memcpy(x.mask, mask, sizeof(x.mask));
 		vec_push(&sm->multicast.writes, x);
@@ -216,6 +223,13 @@ static enum sm_outcome refused(struct sm *sm, const struct sm_txn *t)
 	return sm_failed(sm, t);
 }
 
+/* Packets are on links that trees have lost. */
+static void drain(struct sm *sm)
+{
+	if (sm->multicast.ready->lost.links || sm->multicast.ready->lost.astray)
+		sm->multicast.drained_at = sm->core.now + sm->dev.drain_ps;
+}
+
 /* ---- before unicast tables change ---- */
 
 bool sm_trees_first(struct sm *sm, struct sm_trees *ready)
@@ -234,10 +248,9 @@ bool sm_trees_first(struct sm *sm, struct sm_trees *ready)
 
 static enum sm_outcome prune_done(struct sm *sm)
 {
-	if (sm->multicast.ready->losing) {
+	if (sm->multicast.ready->lost.links)
 		sm_drain_moved(sm);
-		sm->multicast.drained_at = sm->dev.drained_at;
-	}
+	drain(sm);
 	return SM_DONE;
 }
 
@@ -302,11 +315,9 @@ static void advance(struct sm *sm)
 	if (m->step++ == SM_TREES_GROW)
 		return;
 	step_fill(sm);
-	if (!m->ready->losing)
-		return;
-	sm_drain_moved(sm);
-	m->drained_at = sm->dev.drained_at;
-	sm_phase_hold(sm, m->drained_at);
+	drain(sm);
+	if (m->drained_at > sm->core.now)
+		sm_phase_hold(sm, m->drained_at);
 }
 
 static bool trees_next(struct sm *sm, struct sm_req *r)

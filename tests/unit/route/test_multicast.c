@@ -451,11 +451,12 @@ static void check_change(const struct fab *f, const rt_mtrees *had, struct parti
 			 unsigned *pruned)
 {
 	rt_mtrees new = trees_make(f, t, rank, x, had), mid = {0}, mix;
+	struct rt_mlosses lost;
 	struct rt_mchange c = {
 		.f = f, .was = old, .t = t, .rank = rank, .plan = plan, .old = had, .new = &new};
 
 	expect_right(f, t, x, &new);
-	rt_multicast_between(&c, &mid);
+	rt_multicast_between(&c, &mid, &lost);
 	assert_int_equal(mid.n, had->n);
 	for (size_t i = 0; i < mid.n; i++)
 		*pruned += !same_tree(&mid.at[i], &had->at[i]);
