@@ -6,22 +6,9 @@
 #include "route/choose.h"
 #include "sm/routes/worker.h"
 
-static uint8_t held(const struct sm_compute *c, uint32_t s, uint32_t lid)
-{
-	return lid < c->old->stride ? rt_row(c->old, s)[lid] : IBA_PORT_NONE;
-}
-
-static bool column_is_held(const struct sm_compute *c, const struct rt_tables *t, uint32_t lid)
-{
-	for (uint32_t s = 0; s < t->nswitches; s++)
-		if (rt_row(t, s)[lid] != held(c, s, lid))
-			return false;
-	return true;
-}
-
 /*
  * LIDs that no port has keep what the switches hold: the reference may have routes of a VM that was stopped since. Without
- * ranks nothing tells which of these are free of deadlock together with new routes, except those of the reference.
+ * ranks nothing tells which of these are free of deadlock together with new routes: they go, as from scratch.
  */
 static void leave_unassigned(const struct sm_compute *c, struct rt_tables *t, bool ranked)
 {
@@ -31,12 +18,10 @@ static void leave_unassigned(const struct sm_compute *c, struct rt_tables *t, bo
 
 	if (!c->old || fab_lid_table(c->fab, &lids, &top, &e))
 		return;
-	for (uint32_t lid = 1; lid < t->stride; lid++) {
-		bool drop = !ranked && !column_is_held(c, t, lid);
-
+	for (uint32_t lid = 1; lid < t->stride; lid++)
 		for (uint32_t s = 0; (lid > top || lids[lid] == FAB_NONE) && s < t->nswitches; s++)
-			rt_row(t, s)[lid] = drop ? IBA_PORT_NONE : held(c, s, lid);
-	}
+			rt_row(t, s)[lid] = ranked && lid < c->old->stride ? rt_row(c->old, s)[lid]
+									   : IBA_PORT_NONE;
 	free(lids);
 }
 
