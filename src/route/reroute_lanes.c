@@ -8,7 +8,8 @@
  * entries and service levels. Marked switches are decided from the destination outwards: each takes the shortest way over
  * decided ones that closes no cycle of dependencies, of equals the one with the fewest routes. It closes none if its packets, and
  * those that come by routes of the reference while tables change, can follow it with the SLs that they have: then the change
- * needs no turn disabled. Where there is no such way, the switch gets another SL, or leaves the latter out of account.
+ * needs no turn disabled. Where there is no such way, the switch gets another SL, or leaves the latter out of account; and where
+ * there is none at all, all routes to that LID go along a spanning tree whose dependencies were kept free.
  *
  * The result depends on the reference and the snapshot alone; on the snapshot of the reference it is the reference.
  */
@@ -148,7 +149,7 @@ static void column_write(struct lane_mend *m)
 	m->columns++;
 }
 
-/* The switches are marked. False: one of them finds no way, though links lead there. */
+/* The switches are marked. False: one of them finds no way, though links lead there, and there is no tree. */
 static bool column_solve(struct lane_mend *m)
 {
 	lane_column_known(m);
@@ -157,8 +158,11 @@ static bool column_solve(struct lane_mend *m)
 			m->was[s] = FAB_NONE;
 	while (m->ntodo)
 		if (!todo_try(m, switch_keep, true) && !todo_try(m, switch_keep_far, false) &&
-		    !todo_try(m, switch_force, false))
-			return false;
+		    !todo_try(m, switch_force, false)) {
+			if (!lane_tree_route(m))
+				return false;
+			break;
+		}
 	column_write(m);
 	return true;
 }
@@ -326,6 +330,7 @@ static void mend_init(struct lane_mend *m)
 
 	m->vl = mem_array(arcs, RT_SLS);
 	m->load = mem_array(arcs, sizeof(*m->load));
+	m->up = mem_array(n, sizeof(*m->up));
 	m->marked = mem_zarray(n, sizeof(*m->marked));
 	m->broken = mem_zarray(n, sizeof(*m->broken));
 	m->arc = mem_array(n, sizeof(*m->arc));
@@ -347,6 +352,7 @@ static void mend_free(struct lane_mend *m)
 	free(m->vl);
 	free(m->sl);
 	free(m->load);
+	free(m->up);
 	free(m->marked);
 	free(m->broken);
 	free(m->arc);
@@ -376,12 +382,16 @@ static int solve(struct lane_mend *m, struct err *e)
 {
 	struct reroute *x = &m->x;
 	int rc = 0;
+	bool ok;
 
 	mend_init(m);
 	copies_find(m);
 	if (x->broken.n)
 		qsort(x->broken.at, x->broken.n, sizeof(*x->broken.at), broken_cmp);
-	if (!lane_deps_collect(m) || !columns_solve(m))
+	ok = lane_deps_collect(m);
+	if (ok)
+		lane_tree_reserve(m);
+	if (!ok || !columns_solve(m))
 		rc = err_set(e, -EDEADLK, "reroute: no ways are left that close no cycle");
 	else if (m->sl)
 		rt_sl_by_switch(x->t, m->sl);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Private to rt_reroute_lanes(): between reroute_lanes.c, which decides column by column, reroute_lanes_tree.c, which knows the
- * routes to one LID before and after, and reroute_lanes_deps.c, which keeps the dependencies of all of them free of cycles.
+ * routes to one LID before and after, reroute_lanes_deps.c, which keeps the dependencies of all of them free of cycles, and
+ * reroute_lanes_escape.c, which keeps a way for those that find none.
  */
 #ifndef WEFT_ROUTE_REROUTE_LANES_H
 #define WEFT_ROUTE_REROUTE_LANES_H
@@ -23,7 +24,9 @@ struct lane_mend {
 	uint8_t *sl;   /* [switch][stride of the tables]; NULL: 0 for all */
 	uint16_t base; /* SLs of which no two have the same VLs everywhere, as bits */
 	struct channel_order order;
-	uint64_t *load; /* by arc: routes of hosts to hosts */
+	uint64_t *load;	  /* by arc: routes of hosts to hosts */
+	uint32_t *up;	  /* by switch: the arc up a spanning tree; FAB_NONE: a root */
+	unsigned tree_sl; /* RT_SLS: there is no tree */
 	uint64_t changed;
 	uint32_t columns;
 	/* of one LID */
@@ -80,5 +83,14 @@ bool lane_deps_collect(struct lane_mend *m);
 /* Let marked switch s leave by arc a with this SL. strict: also with the SLs of all packets that may still come to it by
  * routes of the reference. False: a cycle, or a packet that is discarded; nothing changes. */
 bool lane_place(struct lane_mend *m, uint32_t s, uint32_t a, unsigned sl, bool strict);
+/* One dependency, noted in added; false: it would close a cycle. And those in added removed again. */
+bool lane_dep_add(struct lane_mend *m, uint32_t x, uint32_t y);
+void lane_added_remove(struct lane_mend *m);
+
+/* ---- reroute_lanes_escape.c ---- */
+
+void lane_tree_reserve(struct lane_mend *m);
+/* Routes along the tree for all switches, which are marked; false: there is no tree. */
+bool lane_tree_route(struct lane_mend *m);
 
 #endif

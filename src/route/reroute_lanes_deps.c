@@ -141,7 +141,7 @@ bool lane_deps_collect(struct lane_mend *m)
 
 /* ---- routes that come ---- */
 
-static bool dep_add(struct lane_mend *m, uint32_t x, uint32_t y)
+bool lane_dep_add(struct lane_mend *m, uint32_t x, uint32_t y)
 {
 	if (channel_has(&m->order, x, y))
 		return true;
@@ -166,7 +166,7 @@ static bool packets_add(struct lane_mend *m, uint32_t s, uint32_t a, unsigned sl
 		if (next == m->dest)
 			return true;
 		if (!lane_serves(m, b, sl) ||
-		    !dep_add(m, lane_channel(m, a, sl), lane_channel(m, b, sl)))
+		    !lane_dep_add(m, lane_channel(m, a, sl), lane_channel(m, b, sl)))
 			return false;
 		s = next;
 		a = b;
@@ -187,13 +187,13 @@ static bool arrivals_add(struct lane_mend *m, uint32_t s, uint32_t a)
 		for (unsigned sl = 0; sl < RT_SLS; sl++)
 			if ((m->was_sls[v] >> sl & 1) && lane_serves(m, c, sl) &&
 			    (!packets_add(m, s, a, sl) ||
-			     !dep_add(m, lane_channel(m, c, sl), lane_channel(m, a, sl))))
+			     !lane_dep_add(m, lane_channel(m, c, sl), lane_channel(m, a, sl))))
 				return false;
 	}
 	return true;
 }
 
-static void added_remove(struct lane_mend *m)
+void lane_added_remove(struct lane_mend *m)
 {
 	while (m->added.n) {
 		struct lane_added x = m->added.at[--m->added.n];
@@ -210,6 +210,6 @@ bool lane_place(struct lane_mend *m, uint32_t s, uint32_t a, unsigned sl, bool s
 	m->added.n = 0;
 	if (packets_add(m, s, a, sl) && (!strict || arrivals_add(m, s, a)))
 		return true;
-	added_remove(m);
+	lane_added_remove(m);
 	return false;
 }
