@@ -148,7 +148,7 @@ static void say_waiting(const struct ctl_target *t, const struct search *s)
 	struct strbuf text = {0};
 
 	missing_text(t, s, &text);
-	fprintf(stderr, "weft ctl: %s yet; waiting up to %s\n", text.s, cli_duration(t->wait));
+	cli_bad("%s yet; waiting up to %s", text.s, cli_duration(t->wait));
 	strbuf_free(&text);
 }
 

@@ -63,6 +63,10 @@ export class Camera {
 		this.began = now;
 	}
 
+	get gliding(): boolean {
+		return this.from !== null;
+	}
+
 	/* True while it moves by itself. */
 	advance(now: number): boolean {
 		if (!this.from)

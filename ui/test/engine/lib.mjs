@@ -280,7 +280,14 @@ export class Window {
 		return { x: r.x + r.w * x, y: r.y + r.h * y };
 	}
 
-	nodeAt(name) {
+	/* Where things are on screen counts when the view does not move any more. */
+	async still() {
+		for (let i = 0; i < 100 && (await this.get(() => weft.view.camera.gliding)); i++)
+			await sleep(50);
+	}
+
+	async nodeAt(name) {
+		await this.still();
 		return this.get((x) => {
 			const { app, view } = weft, f = app.fabric.f, i = f.name.indexOf(x), r = document.getElementById('gl').getBoundingClientRect(), [px, py] = view.camera.toScreen(f.x[i], f.y[i]);
 			return { x: px + r.left, y: py + r.top };
@@ -288,7 +295,8 @@ export class Window {
 	}
 
 	/* On the link between two nodes, nearer to the first. */
-	linkAt(a, b) {
+	async linkAt(a, b) {
+		await this.still();
 		return this.get((x, y) => {
 			const { app, view } = weft, f = app.fabric.f, i = f.name.indexOf(x), j = f.name.indexOf(y), r = document.getElementById('gl').getBoundingClientRect();
 			const [px, py] = view.camera.toScreen(f.x[i] * 0.45 + f.x[j] * 0.55, f.y[i] * 0.45 + f.y[j] * 0.55);

@@ -62,7 +62,7 @@ test(async () => {
 	await w.until('and found', known, 'host 4');
 
 	await w.find('host 0');
-	await w.keys('M');
+	await w.keys('f', 'M');
 	await w.click(await w.nodeAt('host 2'));
 	await w.until('the manager moves to another node, by pointer', () => weft.app.fabric.f.name[weft.app.run.managers[0].node] === 'host 2' && weft.app.run.managers[0].state === 3);
 	await w.keys('M');
