@@ -173,11 +173,13 @@ static enum sm_outcome own_port_recv(struct sm *sm, enum sm_cause cause, const u
 static enum sm_outcome ready_begin(struct sm *sm)
 {
 	bool swept = sm->sweep.start != TIME_NEVER && sm->core.round.end;
-	bool in_vain = sm->disc.end == SM_END_IN_VAIN;
+	bool in_vain = sm->disc.end == SM_END_IN_VAIN, moved, rested;
 	time_ps period = sweep_period(sm);
 
 	arrive_at_rest(sm, in_vain);
-	if (sm_moved(sm) | sm_trees_rested(sm)) /* VMs that move postpone no sweep, nor do groups */
+	moved = sm_moved(sm); /* VMs that move postpone no sweep, nor do groups */
+	rested = sm_trees_rested(sm);
+	if (moved || rested)
 		return SM_GOING_ON;
 	own_port_plan(sm);
 	/* Spurious traps must not postpone the sweep. */
