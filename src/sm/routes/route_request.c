@@ -305,7 +305,7 @@ static enum sm_outcome compute_begin(struct sm *sm)
 		return leg_take(sm);
 	if (sm_balance_use(sm, &known)) {
 		sm_choice_take(sm, &known);
-		engine_note(sm, &known);
+		sm_engine_note(sm, &known);
 		return routes_take(sm, &known);
 	}
 	sm_balance_reset(sm);
