@@ -550,7 +550,7 @@ TEST(unknown_requests_are_refused)
 	refused("{\"cmd\":\"xyzzy\"}",
 		"unknown command 'xyzzy': expected one of status, topology, route, switches, ports, node, "
 		"tables, tree, counters, changes, "
-		"smps, config, sweep, resync, handover, log, dump, reload, stop, vm_list, vm_hosts, vm_create, "
+		"smps, config, sa, paths, groups, services, subscriptions, sweep, resync, handover, log, dump, reload, stop, vm_list, vm_hosts, vm_create, "
 		"vm_start, vm_stop, vm_migrate, vm_destroy, vm_batch, vm_defragment");
 	refused("{\"cmd\":\"status\",\"verbose\":1}", "status takes no 'verbose'");
 	refused("{}", "expected {\"cmd\": \"...\"}");
