@@ -167,6 +167,7 @@ enum sm_outcome sm_election_due(struct sm *sm)
 		e->check_until = TIME_NEVER;
 	if (sm->core.now >= e->settle_until)
 		return sm_settle_overdue(sm);
+	sm_election_look_due(sm);
 	if (sm->core.now >= e->poll_at) {
 		e->poll_at = sm->core.now + sm->cfg.standby_poll_ps;
 		sm_election_ask(sm, SM_ASK_POLL, &e->polled);

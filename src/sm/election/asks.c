@@ -105,6 +105,24 @@ void sm_election_look(struct sm *sm)
 	sm_election_ask_in_turn(sm);
 }
 
+time_ps sm_election_look_at(const struct sm *sm)
+{
+	const struct sm_election *e = &sm->election;
+
+	if (!sm->cfg.contest || e->state != IBA_SM_MASTER || !e->others.n ||
+	    sm->core.phase == SM_READY || sm->core.phase == SM_SETTLE || sm_election_checking(sm))
+		return TIME_NEVER;
+	return MAX(sm->core.phase_since, e->looked_at) + MAX(sm->cfg.standby_poll_ps, (time_ps)1);
+}
+
+void sm_election_look_due(struct sm *sm)
+{
+	if (sm->core.now < sm_election_look_at(sm))
+		return;
+	sm->election.looked_at = sm->core.now;
+	sm_election_look(sm);
+}
+
 /* ---- requests ---- */
 
 void sm_info_make(const struct sm *sm, struct iba_sm_info *si)

@@ -438,6 +438,7 @@ void sm_election_time_back(struct sm *sm, time_ps by)
 	sm_time_shift(&e->check_until, by);
 	sm_time_shift(&e->noted_at, by);
 	sm_time_shift(&e->stranger_at, by);
+	sm_time_shift(&e->looked_at, by);
 	for (size_t i = 0; i < e->others.n; i++)
 		sm_time_shift(&e->others.at[i].asked_back, by);
 	sm_flights_time_back(sm, by);

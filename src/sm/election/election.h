@@ -77,6 +77,7 @@ struct sm_election {
 	/* managers that are asked in turn: see sm_election_ask_in_turn() */
 	unsigned looks;
 	size_t turn;
+	time_ps looked_at; /* the last look of a master that is not at rest */
 	/* in phase settle */
 	struct sm_contact heir; /* HANDOVER goes there; guid 0: none */
 	time_ps settle_until;	/* TIME_NEVER: not in that phase */
@@ -167,6 +168,10 @@ void sm_election_ask_none(struct sm *sm);
 void sm_election_sweep(struct sm *sm); /* a sweep begins: ask all known managers */
 void sm_election_look(struct sm *sm);  /* between sweeps: those that answer, and others in turn */
 void sm_election_ask_in_turn(struct sm *sm); /* at every eighth call one that is not asked often */
+/* A phase that waits for silent devices takes longer than two masters may stay: its master looks as well. */
+time_ps
+sm_election_look_at(const struct sm *sm); /* TIME_NEVER: it is at rest, or knows no other manager */
+void sm_election_look_due(struct sm *sm);
 bool sm_election_busy(const struct sm *sm);
 void sm_election_send(struct sm *sm); /* what is due */
 void sm_info_make(const struct sm *sm, struct iba_sm_info *si);

@@ -120,6 +120,7 @@ time_ps sm_election_wake(const struct sm *sm)
 	time_ps t = takes_part ? sm->core.now + MAX(sm->cfg.stall_ps / 2, (time_ps)1) : TIME_NEVER;
 
 	t = MIN(MIN(t, sm_handover_wake(sm)), MIN(e->poll_at, e->settle_until));
+	t = MIN(t, sm_election_look_at(sm));
 	return MIN(t, MIN(e->check_until, sm_election_deadline(sm)));
 }
 
