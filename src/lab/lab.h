@@ -158,6 +158,8 @@ bool lab_manager_is_master(const struct lab *l, unsigned index);
  * their ports, CAs and routers do not. */
 void lab_parts(const struct lab *l, uint32_t *part);
 bool lab_connected(const struct lab *l, port_id a, port_id b);
+/* The same by a way that crosses only these nodes, by number; NULL: any. */
+bool lab_connected_over(const struct lab *l, port_id a, port_id b, const bool *over);
 
 /* ---- what the leading manager did ---- */
 

@@ -109,16 +109,39 @@ static bool has_traps(const struct run *r)
 	return r->s->traps || r->s->managers.at[0].sm.mechanism.traps;
 }
 
+static void add_known(const struct run *r, unsigned i, bool *over)
+{
+	const struct sm *sm = lab_manager_sm(r->lab, i);
+	const struct fab *f = sm ? sm_fabric(sm) : NULL;
+
+	for (node_id n = 0; f && n < r->fab->nnodes; n++)
+		over[n] |= fab_node_by_guid(f, r->fab->nodes[n].guid) != FAB_NONE;
+}
+
+/* A way leads from one to the other over nodes that one of them knows: they need no sweep to find it. */
+static bool way_is_known(const struct run *r, unsigned i, unsigned k)
+{
+	bool *over = mem_zarray(r->fab->nnodes, sizeof(*over)), yes;
+
+	over[lab_manager_node(r->lab, i)] = over[lab_manager_node(r->lab, k)] = true;
+	add_known(r, i, over);
+	add_known(r, k, over);
+	yes = lab_connected_over(r->lab, lab_manager_port(r->lab, i), lab_manager_port(r->lab, k),
+				 over);
+	free(over);
+	return yes;
+}
+
 /*
  * Masters of two parts that never were one subnet do not know each other, and no way that they know leads to one whose cable
- * was moved. Without a trap, a sweep is the first to show that a link leads from one part to the other.
+ * was moved, or that is reached by a switch alone that neither has met. Without a trap, a sweep is the first to show that a link leads from one part to the other.
  */
 static bool can_learn(const struct run *r, unsigned i, unsigned k, time_ps since)
 {
 	bool moved = r->checks.moved[i] || r->checks.moved[k];
 
-	return has_traps(r) || (!moved && (knows(r, i, k) || knows(r, k, i))) ||
-	       has_swept(r, i, since) || has_swept(r, k, since);
+	return has_traps(r) || has_swept(r, i, since) || has_swept(r, k, since) ||
+	       (!moved && (knows(r, i, k) || knows(r, k, i)) && way_is_known(r, i, k));
 }
 
 static void check_pair(struct run *r, unsigned i, unsigned k)

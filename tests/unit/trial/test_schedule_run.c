@@ -148,6 +148,21 @@ TEST(masters_of_which_one_was_moved_have_until_the_next_sweep)
 		"at 260ms join\n");
 }
 
+/* Another switch than those that they knew connects them now: only a sweep shows it. */
+TEST(masters_that_a_new_switch_connects_have_until_the_next_sweep)
+{
+	expect_fine("fabric ring 6 seed 2349903044\n"
+		    "without 0x0001000000000024 0x000100000000001c 0x0001000000000018 "
+		    "0x0001000000000014\n"
+		    "seed 186000958\ntraps off\n"
+		    "manager 0x0001000000000020 mechanism improved+partial sweep 1040ms "
+		    "own-port 50ms\n"
+		    "manager 0x0001000000000010 sweep 1026ms own-port 50ms\n"
+		    "at 0s cut 0x0002000000000004\n"
+		    "at 350ms unlink 0x0002000000000006[3]\n"
+		    "at 560ms join\n");
+}
+
 /* Managers with other keys are strangers: the check does not concern them. */
 TEST(masters_that_cannot_reach_each_other_are_allowed)
 {
@@ -249,6 +264,7 @@ int main(void)
 		cmocka_unit_test(masters_that_do_not_learn_of_each_other_are_found),
 		cmocka_unit_test(masters_that_know_each_other_do_not_have_until_the_next_sweep),
 		cmocka_unit_test(masters_of_which_one_was_moved_have_until_the_next_sweep),
+		cmocka_unit_test(masters_that_a_new_switch_connects_have_until_the_next_sweep),
 		cmocka_unit_test(masters_that_cannot_reach_each_other_are_allowed),
 		cmocka_unit_test(a_wrong_subnet_is_found),
 		cmocka_unit_test(a_failing_schedule_shrinks),
