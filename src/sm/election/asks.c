@@ -110,7 +110,8 @@ time_ps sm_election_look_at(const struct sm *sm)
 	const struct sm_election *e = &sm->election;
 
 	if (!sm->cfg.contest || e->state != IBA_SM_MASTER || !e->others.n ||
-	    sm->core.phase == SM_READY || sm->core.phase == SM_SETTLE || sm_election_checking(sm))
+	    sm->core.phase == SM_READY || sm->core.phase == SM_SETTLE ||
+	    e->check_until != TIME_NEVER)
 		return TIME_NEVER;
 	return MAX(sm->core.phase_since, e->looked_at) + MAX(sm->cfg.standby_poll_ps, (time_ps)1);
 }
