@@ -97,10 +97,10 @@ bool sm_balance_answer(struct sm *sm, struct sm_routes *r)
 		return false;
 	b->id = 0;
 	none = !r->tables || !r->verified;
-	if (b->wished && (r->engine || r->instead || r->tables))
+	if (b->wished && none && r->verified) { /* the tables in force are those that are wished for */
 		sm_engine_note(sm, r);
-	if (b->wished && none && r->verified)
 		sm_wishes_taken(sm);
+	}
 	b->measured = none && !r->engine; /* else engines were compared, not the repair */
 	if (r->engine && !r->tables)
 		sm_choice_stays(sm);
