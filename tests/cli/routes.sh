@@ -1,0 +1,137 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Routes that a user names, as TAP: routes.sh PATH/TO/weft
+#
+# Engine file, roots and groups of hosts in commands and in a daemon on an emulated tree; a reload; the exit status of weft
+# route quality.
+#
+# Covers: inputs.c, route_dumps.c, host_groups.c
+
+# shellcheck disable=SC2015,SC2317 # `a && b || explain`; functions called by ok
+weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+dir=$(mktemp -d)
+pids=
+# shellcheck disable=SC2154 # p is the loop's
+trap 'for p in $pids; do kill "$p" 2> /dev/null; done; cd /; rm -rf "$dir"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$dir" || exit 1
+n=0
+export IBSIM_SOCKNAME=weft-routes-$$
+
+ok()
+{
+	what=$1
+	shift
+	n=$((n + 1))
+	if "$@" > said 2>&1; then
+		echo "ok $n - $what"
+	else
+		echo "not ok $n - $what"
+		sed 's/^/# /' said >&2
+	fi
+}
+
+if ! command -v jq > /dev/null; then
+	echo "1..0 # SKIP jq is not installed"
+	exit 0
+fi
+
+# status N COMMAND...
+status()
+{
+	want=$1
+	shift
+	"$@" > out 2>&1
+	[ $? = "$want" ] || { cat out && false; }
+}
+
+ctl()
+{
+	"$weft" ctl --socket "$dir/ctl" "$@"
+}
+
+until_true()
+{
+	tries=400
+	until "$@" > /dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
+
+# engine NAME: it serves, and the manager is at rest
+engine()
+{
+	ctl wait && ctl status --json > status && jq -e ".manager.engine == \"$1\" or .engine == \"$1\"" status
+}
+
+config()
+{
+	cat > weft.yaml
+}
+
+reload()
+{
+	kill -HUP "$sm" && until_true grep -q reloaded sm.log
+}
+
+# programmed FILE: the switches hold its tables, under the manager's own LIDs
+programmed()
+{
+	ctl dump && "$weft" route compute net --engine file --routes-file dumps/opensm-lfts.dump --lfts has.lfts &&
+		"$weft" route compute net --engine file --routes-file "$1" --lfts wants.lfts && cmp has.lfts wants.lfts ||
+		{ cat sm.log && false; }
+}
+
+"$weft" topo gen mtree 4 3 -o net && "$weft" topo gen mtree 4 2 -o small && mkdir dumps || exit 1
+"$weft" route compute net --engine pira --root mid0_0 --lfts pira.lfts > /dev/null
+"$weft" route compute net --engine tree --lfts tree.lfts > /dev/null
+"$weft" route compute small --engine tree --lfts small.lfts > /dev/null
+"$weft" topo gen torus 5 5 --hosts 1 -o torus && "$weft" route compute torus --engine torus --lfts torus.lfts \
+	--sls torus.sls --sl2vl torus.sl2vl > /dev/null
+
+ok "tables that verify: status 0" status 0 "$weft" route quality net tree.lfts --patterns 1
+ok "tables that need lanes, without them: status 1" status 1 "$weft" route quality torus torus.lfts --patterns 1
+ok "the figures are there all the same" grep -q 'random bisections' out
+ok "and with them status 0" status 0 "$weft" route quality torus torus.lfts --sls torus.sls --sl2vl torus.sl2vl --patterns 1
+ok "engine file takes them" status 0 "$weft" route compute torus --engine file --routes-file torus.lfts --routes-sls torus.sls \
+	--routes-sl2vl torus.sl2vl
+ok "without lanes it does not verify" status 1 "$weft" route compute torus --engine file --routes-file torus.lfts
+ok "tables of another fabric are refused" status 2 "$weft" route compute net --engine file --routes-file small.lfts
+ok "with a reason" grep -q 'file: small.lfts has no ' out
+ok "a simulated manager falls back, and says so" status 0 "$weft" sim up net --routes file --routes-file small.lfts
+ok "with the reason and the engine that serves" grep -q 'file cannot route this subnet: .*small.lfts has no .*; tree does instead' out
+
+config << 'YAML'
+routes: {engine: file, file: pira.lfts}
+YAML
+"$weft" fabric net --no-control --quiet < /dev/null > fabric.out 2>&1 &
+fabric=$!
+pids=$fabric
+sleep 0.2
+"$weft" sm --config weft.yaml --transport ibsim --log-level info --state "$dir/state.db" --dumps dumps --control "$dir/ctl" > sm.log 2>&1 &
+sm=$!
+pids="$fabric $sm"
+ok "weft sm takes the tables of a file" until_true engine file
+ok "they are in the switches" programmed pira.lfts
+cp tree.lfts pira.lfts
+ok "a reload reads the file again" reload
+ok "other tables are programmed at once" until_true programmed tree.lfts
+cp small.lfts pira.lfts
+: > sm.log
+ok "a file that does not fit" reload
+ok "another engine serves" until_true engine tree
+ok "the log says why" grep -q 'file cannot route this subnet: .*has no' sm.log
+config << 'YAML'
+routes: {engine: updn, roots: [mid0_0], io_nodes: "host 1*"}
+YAML
+: > sm.log
+ok "roots and groups by name" reload
+ok "the engine changes" until_true engine updn
+ok "roots that cost bandwidth are reported" until_true grep -q 'roots: auto: bisections' sm.log
+echo 'routes: {file: nowhere, engine: file}' > weft.yaml
+ok "a file that is not there leaves all as it was" sh -c "kill -HUP $sm && sleep 0.5 && grep 'nowhere: No such file' sm.log"
+ok "still" engine updn
+echo "1..$n"
