@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records of lanes: SL-to-VL tables and VL arbitration. No state. Only tables that the manager set or read are shown: what a
- * device holds besides is not known, and an invented table would mislead who looks for a fault.
+ * Records of lanes: SL-to-VL tables and VL arbitration. No state. Tables are as the manager set or read them. Where one lane
+ * serves it does neither: such a table is shown as zeros, as OpenSM shows it, since programs expect a record of each port.
  */
 #include "sa/records.h"
 
@@ -14,7 +14,7 @@ static void bounds(bool asked, unsigned n, unsigned most, unsigned *first, unsig
 
 /* ---- SL-to-VL ---- */
 
-/* A host has a table for each port, without an input port; its record has neither (IBA 15.2.5.5). */
+/* A host has a table for each port, without an input port; its record has neither, whatever a request names (15.2.5.5). */
 static void slvl_of_host(struct sa *sa, const struct sa_request *q, const struct iba_sa_slvl *ask,
 			 struct sa_answer *a, port_id p)
 {
@@ -24,13 +24,16 @@ static void slvl_of_host(struct sa *sa, const struct sa_request *q, const struct
 	uint8_t data[IBA_SMP_DATA_SIZE];
 	struct iba_slvl_table t;
 
-	if ((sa_asks(q, slvl, lid) && !sa_port_has_lid(v, p, ask->lid)) || !sa_may_see(sa, q, p) ||
-	    !sm_sl2vl(v->sm, v->fab->nodes[x->node].guid, 0, x->num, &t))
+	if ((sa_asks(q, slvl, lid) && !sa_port_has_lid(v, p, ask->lid)) || !sa_may_see(sa, q, p))
 		return;
+	if (!sm_sl2vl(v->sm, v->fab->nodes[x->node].guid, 0, x->num, &t))
+		t = (struct iba_slvl_table){0};
 	iba_slvl_table_put(&t, data);
 	memcpy(r.vls, data, sizeof(r.vls));
 	iba_sa_slvl_put(&r, sa_record(a));
-	sa_record_match(a, q, IBA_SA_BIT(slvl, lid));
+	sa_record_match(a, q,
+			IBA_SA_BIT(slvl, lid) | IBA_SA_BIT(slvl, in_port) |
+				IBA_SA_BIT(slvl, out_port));
 }
 
 static void slvl_of_switch(struct sa *sa, const struct sa_request *q, const struct iba_sa_slvl *ask,
@@ -54,7 +57,7 @@ static void slvl_of_switch(struct sa *sa, const struct sa_request *q, const stru
 			struct iba_slvl_table t;
 
 			if (!sm_sl2vl(v->sm, x->guid, in, out, &t))
-				continue;
+				t = (struct iba_slvl_table){0};
 			iba_slvl_table_put(&t, data);
 			memcpy(r.vls, data, sizeof(r.vls));
 			iba_sa_slvl_put(&r, sa_record(a));
@@ -99,10 +102,10 @@ static void vlarb(struct sa *sa, const struct sa_request *q, const struct iba_sa
 		struct iba_vlarb_table t;
 
 		if (!sm_vlarb(v->sm, v->fab->nodes[x->node].guid, x->num, b, &t))
-			continue;
+			t = (struct iba_vlarb_table){0};
 		iba_vlarb_table_put(&t, r.entries);
 		iba_sa_vlarb_put(&r, sa_record(a));
-		sa_record_match(a, q, IBA_SA_BIT(vlarb, lid));
+		sa_record_match(a, q, IBA_SA_BIT(vlarb, lid) | IBA_SA_BIT(vlarb, out_port));
 	}
 }
 
@@ -117,7 +120,13 @@ void sa_vlarb_records(struct sa *sa, const struct sa_request *q, struct sa_answe
 	for (node_id n = at.first; n < at.end; n++) {
 		const struct fab_node *x = &v->fab->nodes[n];
 		unsigned i, last;
+		port_id p;
 
+		if (!fab_is_switch(v->fab, n)) { /* its LID says which port */
+			for (unsigned k = 0; (p = sa_linked_port(v, n, k)) != FAB_NONE; k++)
+				vlarb(sa, q, &ask, a, p);
+			continue;
+		}
 		bounds(sa_asks(q, vlarb, out_port), ask.out_port, x->nports, &i, &last);
 		for (; i <= last; i++)
 			vlarb(sa, q, &ask, a, x->first_port + i);

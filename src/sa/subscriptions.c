@@ -6,7 +6,7 @@
  */
 #include "sa/registry.h"
 
-enum { INFORM = 36, ANY_LID = 0xffff, RECORD_INFORM_OFF = 24 };
+enum { INFORM = 36, ANY_LID = 0xffff, RECORD_INFORM_OFF = 24, GSI_QP = 1 };
 
 static bool same_subscription(const struct sa_subscription *s, const uint8_t gid[16],
 			      const struct iba_sa_inform *f)
@@ -98,6 +98,7 @@ void sa_inform(struct sa *sa, const struct sa_request *q, struct sa_answer *a)
 	bool known;
 
 	iba_sa_inform_get(&s.f, q->query, IBA_SA_DATA_SIZE);
+	s.f.qpn = GSI_QP; /* a subscription has none, its end names the one that it came from */
 	known = sa_gid_of_lid(sa, q->lid, s.gid);
 	at = find(sa, s.gid, &s.f);
 	if (!known)
