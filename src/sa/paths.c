@@ -253,6 +253,7 @@ bool sa_paths_ready(struct sa *sa, struct sa_answer *a)
 
 	if (!t || t->nswitches != sa->view.fab->nswitches) {
 		a->status = IBA_STATUS_BUSY;
+		a->later = true;
 		return false;
 	}
 	sa_view_links(&sa->view);

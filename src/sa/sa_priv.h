@@ -87,6 +87,7 @@ struct sa_answer {
 	uint32_t n;
 	uint16_t status;  /* 0, or why there are none */
 	uint16_t attr_id; /* of the records; 0: that of the request */
+	bool later;	  /* with IBA_STATUS_BUSY: forwarding tables are being computed */
 };
 
 /* Room for one more record, zeroed. */
@@ -140,6 +141,20 @@ bool sa_transfer_next(struct sa *sa, struct sa_mad *out, time_ps now);
 void sa_transfers_late(struct sa *sa, time_ps now);
 void sa_transfers_free(struct sa *sa);
 
+/* ---- requests that wait for forwarding tables: held.c ---- */
+
+struct sa_held {
+	VEC(struct sa_mad) list; /* in the order in which they came */
+	time_ps until;		 /* then they are answered with "busy"; TIME_NEVER: none waits */
+	bool open;		 /* they are being answered: none is held again */
+};
+
+/* Whether the request is answered later. */
+bool sa_hold(struct sa *sa, const struct sa_request *q, uint8_t sl);
+/* The requests that waited, if they can be answered now or waited long enough; the caller frees them. */
+bool sa_held_release(struct sa *sa, const struct sm *sm, time_ps now, struct sa_held *out);
+void sa_held_free(struct sa *sa);
+
 /* ---- what hosts have registered: registry.h ---- */
 
 enum {
@@ -186,6 +201,7 @@ struct sa {
 	struct sa_view view;
 	bool serving;
 	struct sa_transfers transfers;
+	struct sa_held held;
 	struct sa_mad *waiting; /* a ring of SA_WAITING short messages */
 	uint32_t head, nwaiting;
 	struct sa_groups groups;

@@ -22,7 +22,7 @@ struct sa *sa_new(const struct sa_config *c)
 	for (size_t i = 0; i < sa_nattributes; i++)
 		sa->by_attribute[i] = (struct sa_count){.attr_id = sa_attributes[i].attr_id,
 							.name = sa_attributes[i].name};
-	sa->transfers.due = sa->services_due = sa->reports_due = TIME_NEVER;
+	sa->transfers.due = sa->held.until = sa->services_due = sa->reports_due = TIME_NEVER;
 	return sa;
 }
 
@@ -31,6 +31,7 @@ void sa_free(struct sa *sa)
 	if (!sa)
 		return;
 	sa_transfers_free(sa);
+	sa_held_free(sa);
 	sa_copy_free(sa);
 	sa_registry_free(sa);
 	sa_view_free(&sa->view);
@@ -196,6 +197,12 @@ static void dispatch(struct sa *sa, struct sa_request *q, uint8_t sl)
 		a.status = IBA_STATUS_BUSY;
 	else
 		t->answer(sa, q, &a);
+	if (a.later && sa_hold(sa, q, sl)) { /* it is counted when it is answered */
+		c->requests--;
+		sa->counts.requests--;
+		free(a.bytes);
+		return;
+	}
 	sa->counts.busy += a.status == IBA_STATUS_BUSY;
 	judge(q, &a);
 	respond(sa, q, &a, sl, c);
@@ -315,7 +322,7 @@ static void own_place(struct sa *sa, const struct sm_status *st)
 	sa_gid_of_lid(sa, st->lid, sa->own_gid);
 }
 
-void sa_manager(struct sa *sa, const struct sm *sm, time_ps now)
+static void follow(struct sa *sa, const struct sm *sm, time_ps now)
 {
 	struct sm_status st;
 	bool was = sa->serving;
@@ -346,6 +353,28 @@ void sa_manager(struct sa *sa, const struct sm *sm, time_ps now)
 		sa_registry_ports_changed(sa);
 }
 
+/* A manager that is no longer master answers none of those that waited. */
+static void answer_held(struct sa *sa, const struct sm *sm, time_ps now)
+{
+	struct sa_held held;
+
+	if (!sa_held_release(sa, sm, now, &held))
+		return;
+	sa->held.open = true;
+	sa->view.sm = sm;
+	for (size_t i = 0; sa->serving && i < held.list.n; i++)
+		take(sa, &held.list.at[i], now);
+	sa->view.sm = NULL;
+	sa->held.open = false;
+	vec_free(&held.list);
+}
+
+void sa_manager(struct sa *sa, const struct sm *sm, time_ps now)
+{
+	follow(sa, sm, now);
+	answer_held(sa, sm, now);
+}
+
 void sa_wake(struct sa *sa, time_ps now)
 {
 	sa->now = now;
@@ -356,7 +385,7 @@ void sa_wake(struct sa *sa, time_ps now)
 
 time_ps sa_due(const struct sa *sa)
 {
-	return MIN(MIN(sa->transfers.due, sa_copy_due(sa)),
+	return MIN(MIN(sa->transfers.due, MIN(sa->held.until, sa_copy_due(sa))),
 		   MIN(sa_services_next(sa), sa_reports_next(sa)));
 }
 
@@ -370,6 +399,7 @@ void sa_time_back(struct sa *sa, time_ps by)
 {
 	back(&sa->now, by);
 	back(&sa->transfers.due, by);
+	back(&sa->held.until, by);
 	back(&sa->services_due, by);
 	back(&sa->reports_due, by);
 	back(&sa->copy.due, by);

@@ -97,8 +97,10 @@ void sa_lft_records(struct sa *sa, const struct sa_request *q, struct sa_answer 
 
 	iba_sa_lft_get(&ask, q->query, IBA_SA_DATA_SIZE);
 	s = switches_asked(sa, q, sa_asks(q, lft, lid), ask.lid);
-	if (!t)
+	if (!t) {
 		a->status = IBA_STATUS_BUSY;
+		a->later = true;
+	}
 	while (t && (n = next(&s)) != FAB_NONE) {
 		struct iba_switch_info si;
 		uint32_t last;
