@@ -7,7 +7,7 @@
 #define WEFT_ROUTE_MULTICAST_PRIV_H
 
 #include "route/channel_order.h"
-#include "route/multicast.h"
+#include "route/multicast_trees.h"
 
 struct mc_dep {
 	uint32_t x, y; /* channels */

@@ -5,7 +5,7 @@
  * rt_multicast_verify(). Shares no code with what builds trees.
  */
 #include "route/cdg.h"
-#include "route/multicast.h"
+#include "route/multicast_trees.h"
 
 struct check {
 	const struct fab *f;

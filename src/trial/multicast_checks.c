@@ -3,7 +3,7 @@
  * What must hold in a trial of multicast. State: struct multicast_world. Way in: multicast_check(). Reads devices, not the
  * manager: tables, masks, links and LIDs as they are, in the part of the subnet that the manager reaches.
  */
-#include "route/multicast.h"
+#include "route/multicast_trees.h"
 #include "sim/device/sim_device.h"
 #include "trial/multicast_world.h"
 

@@ -9,7 +9,7 @@
 #ifndef WEFT_SM_MULTICAST_H
 #define WEFT_SM_MULTICAST_H
 
-#include "route/multicast.h"
+#include "route/multicast_trees.h"
 #include "sm/tables/tables.h"
 
 /* 32 MLIDs at 16 ports. */
@@ -74,7 +74,7 @@ struct sm_multicast {
 	struct sm_multicast_status st;
 };
 
-/* groups.c */
+/* wanted_groups.c */
 int sm_groups_in(struct sm *sm, const struct sm_event *ev); /* -EINVAL: they make no sense */
 struct sm_trees_task *sm_trees_task_new(const struct sm *sm);
 void sm_trees_task_free(struct sm_trees_task *t);

@@ -214,6 +214,14 @@ static bool recall_vfs(struct sm *sm, struct sm_target t, uint8_t *data)
 	       sm_saved_recall_vfs(sm, n, t.item, data);
 }
 
+static bool recall_mft(const struct sm *sm, struct sm_target t, uint8_t *data)
+{
+	const struct sm_saved_node *n = node_known(sm, sm->topo.nodes.at[t.node].guid);
+
+	return sm->restored.saved->trees && n && n->type == IBA_NODE_SWITCH &&
+	       sm_saved_recall_mft(n, t.item, data);
+}
+
 bool sm_saved_answer(struct sm *sm, struct sm_work w, uint8_t *data)
 {
 	if (!sm->restored.saved)
@@ -224,6 +232,8 @@ bool sm_saved_answer(struct sm *sm, struct sm_work w, uint8_t *data)
 		return recall_port(sm, w.target.port, data);
 	if (w.question == Q_VF_INFO)
 		return recall_vfs(sm, w.target, data);
+	if (w.question == Q_MFT)
+		return recall_mft(sm, w.target, data);
 	return w.question == Q_TABLE && recall_block(sm, w.target.node, w.target.item, data);
 }
 

@@ -9,10 +9,19 @@
 #include "sm/restore/saved_state.h"
 
 /* By what there is beside nodes and tables, a bit for each. */
-enum { WITH_VMS = 1, WITH_LANES = 2, WITH_ABSENT = 4 };
-static const char MAGIC[4][8] = {"WEFTMEM1", "WEFTMEM2", "WEFTMEM3", "WEFTMEM4"};
+enum { WITH_VMS = 1, WITH_LANES = 2, WITH_ABSENT = 4, WITH_TREES = 8 };
+static const char MAGIC[16][8] = {
+	[0] = "WEFTMEM1",
+	[WITH_VMS] = "WEFTMEM2",
+	[WITH_LANES] = "WEFTMEM3",
+	[WITH_LANES | WITH_VMS] = "WEFTMEM4",
+	[WITH_TREES] = "WEFTMEM5",
+	[WITH_TREES | WITH_VMS] = "WEFTMEM6",
+	[WITH_TREES | WITH_LANES] = "WEFTMEM7",
+	[WITH_TREES | WITH_LANES | WITH_VMS] = "WEFTMEM8",
+};
 /* LIDs of hosts that are not there are in mirrors alone, and came before lanes. */
-static const char RECORDS[8][8] = {
+static const char RECORDS[16][8] = {
 	[0] = "WEFTMIR1",
 	[WITH_VMS] = "WEFTMIR2",
 	[WITH_ABSENT] = "WEFTMIR3",
@@ -21,6 +30,14 @@ static const char RECORDS[8][8] = {
 	[WITH_LANES | WITH_VMS] = "WEFTMIR6",
 	[WITH_LANES | WITH_ABSENT] = "WEFTMIR7",
 	[WITH_LANES | WITH_ABSENT | WITH_VMS] = "WEFTMIR8",
+	[WITH_TREES] = "WEFTMIR9",
+	[WITH_TREES | WITH_VMS] = "WEFTMIRA",
+	[WITH_TREES | WITH_ABSENT] = "WEFTMIRB",
+	[WITH_TREES | WITH_ABSENT | WITH_VMS] = "WEFTMIRC",
+	[WITH_TREES | WITH_LANES] = "WEFTMIRD",
+	[WITH_TREES | WITH_LANES | WITH_VMS] = "WEFTMIRE",
+	[WITH_TREES | WITH_LANES | WITH_ABSENT] = "WEFTMIRF",
+	[WITH_TREES | WITH_LANES | WITH_ABSENT | WITH_VMS] = "WEFTMIRG",
 };
 
 enum { NAME = 8, HEAD = 12, TAIL = 8, NO_NAME = 255 };
@@ -134,6 +151,8 @@ static void save_node(const struct sm *sm, const struct sm_node *n, bool keyless
 		sm_save_host(sm, n->guid, s);
 	if (sm_saved_has_lanes(sm))
 		sm_save_lanes_of(sm, n, s);
+	if (sm_saved_has_trees(sm) && n->type == IBA_NODE_SWITCH)
+		sm_save_trees_of(sm, n, s);
 }
 
 /* ---- when there is something to write ---- */
@@ -177,7 +196,9 @@ bool sm_at_rest(const struct sm *sm)
 
 static unsigned kind_of(const struct sm *sm)
 {
-	return (sm_saved_is_virtual(sm) ? WITH_VMS : 0) | (sm_saved_has_lanes(sm) ? WITH_LANES : 0);
+	return (sm_saved_is_virtual(sm) ? WITH_VMS : 0) |
+	       (sm_saved_has_lanes(sm) ? WITH_LANES : 0) |
+	       (sm_saved_has_trees(sm) ? WITH_TREES : 0);
 }
 
 uint8_t *sm_state_save(const struct sm *sm, size_t *len)
@@ -310,6 +331,8 @@ static void load_node(struct sm_source *s, struct sm_saved *m)
 		sm_load_host(s, m, &n);
 	if (m->lanes && !s->bad)
 		sm_load_lanes_of(s, m, &n);
+	if (m->trees && n.type == IBA_NODE_SWITCH)
+		sm_load_trees_of(s, &n);
 	map64_put(&m->by_guid, n.guid, (uint32_t)m->nodes.n);
 	vec_push(&m->nodes, n);
 }
@@ -334,7 +357,7 @@ static unsigned magic_of(const uint8_t *bytes)
 {
 	unsigned kind = 0;
 
-	while (kind < ARRAY_LEN(MAGIC) && memcmp(bytes, MAGIC[kind], NAME))
+	while (kind < ARRAY_LEN(MAGIC) && (!MAGIC[kind][0] || memcmp(bytes, MAGIC[kind], NAME)))
 		kind++;
 	return kind;
 }
@@ -348,6 +371,7 @@ static bool load_all(struct sm_saved *m, size_t len)
 
 	m->virtual = kind & WITH_VMS;
 	m->lanes = kind & WITH_LANES;
+	m->trees = kind & WITH_TREES;
 	if (m->virtual)
 		sm_load_vms(&s, m);
 	if (m->lanes)
@@ -370,6 +394,7 @@ static bool load_records(struct sm_saved *m, size_t len)
 		return false;
 	m->virtual = kind & WITH_VMS;
 	m->lanes = kind & WITH_LANES;
+	m->trees = kind & WITH_TREES;
 	if (m->virtual)
 		sm_load_vms(&s, m);
 	if (kind & WITH_ABSENT)

@@ -18,6 +18,8 @@ struct sm_saved_node {
 	uint8_t vfs, sriov;		    /* of a hypervisor */
 	uint32_t first_slot;		    /* slot 1 */
 	const uint8_t *maps, *shared, *sls; /* see saved_lanes.c; NULL: none */
+	const uint8_t *mft;		    /* see saved_trees.c */
+	uint16_t nmft;
 };
 
 struct sm_saved_slot {
@@ -46,6 +48,7 @@ struct sm_saved {
 	VEC(struct sm_vm) vms;
 	VEC(struct sm_saved_lid) absent; /* of a mirror */
 	bool virtual;			 /* with slots and VMs */
+	bool trees;			 /* with multicast tables */
 	bool lanes;			 /* with SL-to-VL tables and service levels */
 	uint32_t nrows;			 /* of service levels */
 	uint16_t top_lid;		 /* in each */
@@ -100,6 +103,11 @@ void sm_save_lanes_of(const struct sm *sm, const struct sm_node *n, struct sm_by
 void sm_load_lanes(struct sm_source *s, struct sm_saved *m);
 void sm_load_lanes_of(struct sm_source *s, struct sm_saved *m, struct sm_saved_node *n);
 bool sm_saved_lanes_whole(const struct sm_saved *m); /* every row of service levels was there */
+/* saved_trees.c: multicast tables. */
+bool sm_saved_has_trees(const struct sm *sm);
+void sm_save_trees_of(const struct sm *sm, const struct sm_node *n, struct sm_bytes *s);
+void sm_load_trees_of(struct sm_source *s, struct sm_saved_node *n);
+bool sm_saved_recall_mft(const struct sm_saved_node *n, uint32_t modifier, uint8_t *data);
 /* Records for a mirror: what comes first, and each node; padded to whole pages. False: it cannot be saved. */
 void sm_record_head(const struct sm *sm, struct sm_bytes *s);
 bool sm_record_node(const struct sm *sm, uint32_t node, struct sm_bytes *s);

@@ -7,7 +7,7 @@
  */
 #include "route_fixture.h"
 
-#include "route/multicast.h"
+#include "route/multicast_trees.h"
 
 enum { MOST = 24 };
 
