@@ -30,20 +30,38 @@ static int keys_refuse(const struct settings *c, struct err *e)
 	return 0;
 }
 
+static struct pol *policy; /* of the configuration that was read last without a fault */
+
+static void policy_take(int rc, struct pol *p)
+{
+	pol_free(rc ? p : policy);
+	policy = rc ? policy : p;
+}
+
+static const struct pol *policy_now(void *ctx)
+{
+	(void)ctx;
+	return policy;
+}
+
 static int load(void *ctx, struct settings *c, struct err *e)
 {
+	struct pol *p = pol_new();
 	int rc = 0;
 
 	(void)ctx;
 	settings_default(c);
 	if (o.config)
-		rc = run_config_load(o.config, c, e);
+		rc = run_config_load(o.config, c, p, e);
 	rc = rc ? rc : cli_settings_apply(c, e);
 	rc = rc ? rc : keys_refuse(c, e);
 	rc = rc ? rc : run_config_keys(c, e);
 	c->once = o.once;
 	rc = rc ? rc : settings_check(c, NULL, e);
-	return rc ? rc : run_inputs_read(c, e);
+	rc = rc ? rc : run_inputs_read(c, e);
+	rc = rc ? rc : run_policy_files(c, p, e);
+	policy_take(rc, p);
+	return rc;
 }
 
 static void report_fault(void *ctx, const char *fault)
@@ -155,7 +173,8 @@ static void print_up(void *ctx UNUSED, const struct run_view *v)
 
 static int sm(char **args UNUSED, unsigned nargs UNUSED)
 {
-	const struct run_hooks hooks = {.reread = reread, .config = o.config, .up = print_up};
+	const struct run_hooks hooks = {
+		.reread = reread, .config = o.config, .up = print_up, .policy = policy_now};
 	struct settings c;
 	struct strbuf out = {0};
 	struct err e;

@@ -40,6 +40,9 @@ extern const struct cli_cmd cmd_sim_run, cmd_sim_saturate;
 extern const struct cli_cmd cmd_lab_list, cmd_lab_show, cmd_lab_check, cmd_lab_run, cmd_lab_compare;
 extern const struct cli_cmd cmd_lab_report, cmd_lab_export, cmd_lab_slurm, cmd_lab_merge;
 
+/* cmd_config.c */
+extern const struct cli_cmd cmd_config_from_opensm;
+
 /* cmd_model.c */
 extern const struct cli_cmd cmd_model_fattree;
 

@@ -14,6 +14,7 @@ static const struct cli_cmd *const commands[] = {
 	&cmd_sim_demo, &cmd_sim_up, &cmd_sim_change, &cmd_sim_failures, &cmd_sim_migrate, &cmd_sim_storm, &cmd_sim_trial, &cmd_sim_run, &cmd_sim_saturate,
 	&cmd_lab_list, &cmd_lab_show, &cmd_lab_check, &cmd_lab_run, &cmd_lab_compare, &cmd_lab_report, &cmd_lab_export,
 	&cmd_lab_slurm, &cmd_lab_merge,
+	&cmd_config_from_opensm,
 	&cmd_model_fattree,
 	&cmd_fabric,
 	&cmd_sm,

@@ -7,7 +7,7 @@
 #define WEFT_EXPERIMENT_PRIV_H
 
 #include "experiment/experiment.h"
-#include "experiment/yaml_tree.h"
+#include "yaml/yaml_tree.h"
 
 struct exp_reader {
 	struct experiment *x;

@@ -122,6 +122,38 @@ struct pol_rule {
 	bool ulp; /* of the simplified section */
 };
 
+/* Kinds of ports with tables of their own; what one does not say, the default says. */
+enum pol_class {
+	POL_ANY_PORT,
+	POL_CA_PORT,
+	POL_SWITCH_PORT0,
+	POL_SWITCH_PORT,
+	POL_ROUTER_PORT,
+	POL_NCLASSES
+};
+const char *
+pol_class_name(enum pol_class c); /* "default", "ca", "sw0", "swe", "rtr", as OpenSM calls them */
+
+enum {
+	POL_HAS_HIGH_LIMIT = 1,
+	POL_HAS_HIGH = 2,
+	POL_HAS_LOW = 4,
+	POL_HAS_SL2VL = 8,
+	POL_VLARB_MOST = 64
+};
+
+struct pol_vlarb {
+	uint8_t vl, weight;
+};
+
+struct pol_vls {
+	unsigned has; /* POL_HAS_HIGH_LIMIT and others */
+	uint8_t high_limit;
+	uint8_t nhigh, nlow;
+	struct pol_vlarb high[POL_VLARB_MOST], low[POL_VLARB_MOST];
+	uint8_t sl2vl[16]; /* 15: packets of this SL are dropped */
+};
+
 struct pol {
 	bool both; /* a port may hold both keys of a partition; else a member as both is a full one */
 	bool qos;	 /* service levels count; else all is SL 0 */
@@ -131,6 +163,7 @@ struct pol {
 	VEC(struct pol_level) levels;
 	VEC(struct pol_rule) rules; /* in the order in which they are tried */
 	uint32_t default_level;	    /* UINT32_MAX: none */
+	struct pol_vls vls[POL_NCLASSES];
 	bool qos_setup; /* the file has a section qos-setup, which has no effect, as in OpenSM */
 };
 
@@ -166,6 +199,21 @@ int pol_read_qos(struct pol *p, const char *file, const char *text, size_t len, 
 int pol_group_flag(struct pol_group_flags *f, const char *flag, const char *value, struct err *e);
 /* A member by word, GUID (0x...), or else name. -EINVAL with a reason. */
 int pol_member_parse(struct pol_member *m, const char *who, const char *membership, struct err *e);
+
+/* Decimal, or hexadecimal with 0x, from min to max: 0 or -EINVAL. */
+int pol_number(const char *s, uint64_t min, uint64_t max, uint64_t *v);
+int pol_gid_parse(const char *s, uint8_t gid[16]);	  /* 0 or -EINVAL */
+void pol_name_set(char name[POL_NAME], const char *text); /* cut where it is longer */
+
+/* ---- VL arbitration and SL-to-VL tables (policy_vls.c) ---- */
+
+/* One value by its name in OpenSM: "high_limit" (0 to 255), "vlarb_high" and "vlarb_low" ("0:4,1:64": VL and weight),
+ * "sl2vl" ("0,1,2": VLs of SLs in order; 0 for those that are not listed). -ENOENT: no such name; -EINVAL
+ * with a reason. */
+int pol_vls_set(struct pol_vls *v, const char *key, const char *text, struct err *e);
+/* For ports of this kind, with what the default says; .has tells which values there are. */
+void pol_vls_of(const struct pol *p, enum pol_class c, struct pol_vls *v);
+bool pol_has_sl2vl(const struct pol *p); /* for ports of any kind */
 
 /* ---- as YAML (policy_yaml.c) ---- */
 

@@ -15,15 +15,11 @@ struct pol_place {
 
 int pol_fault(const struct pol_place *at, struct err *e, const char *fmt, ...) PRINTF(3, 4);
 char *pol_trim(char *s); /* without white space at both ends; changes s */
-/* Decimal, or hexadecimal with 0x, from min to max: 0 or -EINVAL. */
-int pol_number(const char *s, uint64_t min, uint64_t max, uint64_t *v);
-int pol_gid_parse(const char *s, uint8_t gid[16]); /* 0 or -EINVAL */
 void pol_gid_text(const uint8_t gid[16], char text[48]);
 bool pol_glob(const char *pattern, const char *text);
 bool pol_is_prefix(const char *word, const char *whole); /* of at least one letter */
 /* The next line without its comment, in buf; false: there is none. at.line counts. */
 bool pol_line(const char **text, const char *end, struct pol_place *at, struct strbuf *buf);
 int pol_line_check(const struct pol_place *at, const char *line, size_t len, struct err *e);
-void pol_name_set(char name[POL_NAME], const char *text);
 
 #endif

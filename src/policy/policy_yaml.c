@@ -220,8 +220,47 @@ static void print_rule(const struct pol *p, const struct pol_rule *r, struct str
 	print_ranges("pkeys", &r->pkeys, true, out);
 }
 
+static void print_vlarb(const char *key, const struct pol_vlarb *t, unsigned n, struct strbuf *out)
+{
+	strbuf_addf(out, "      %s: \"", key);
+	for (unsigned i = 0; i < n; i++)
+		strbuf_addf(out, "%s%u:%u", i ? "," : "", t[i].vl, t[i].weight);
+	strbuf_add(out, "\"\n");
+}
+
+static void print_class(enum pol_class c, const struct pol_vls *v, struct strbuf *out)
+{
+	strbuf_addf(out, "    %s:\n", pol_class_name(c));
+	if (v->has & POL_HAS_HIGH_LIMIT)
+		strbuf_addf(out, "      high_limit: %u\n", v->high_limit);
+	if (v->has & POL_HAS_HIGH)
+		print_vlarb("vlarb_high", v->high, v->nhigh, out);
+	if (v->has & POL_HAS_LOW)
+		print_vlarb("vlarb_low", v->low, v->nlow, out);
+	if (!(v->has & POL_HAS_SL2VL))
+		return;
+	strbuf_add(out, "      sl2vl: \"");
+	for (unsigned i = 0; i < 16; i++)
+		strbuf_addf(out, "%s%u", i ? "," : "", v->sl2vl[i]);
+	strbuf_add(out, "\"\n");
+}
+
+static void print_classes(const struct pol *p, struct strbuf *out)
+{
+	bool any = false;
+
+	for (unsigned c = 0; c < POL_NCLASSES; c++) {
+		if (!p->vls[c].has)
+			continue;
+		strbuf_add(out, any ? "" : "  classes:\n");
+		any = true;
+		print_class((enum pol_class)c, &p->vls[c], out);
+	}
+}
+
 void pol_print_qos(const struct pol *p, struct strbuf *out)
 {
+	print_classes(p, out);
 	if (p->port_groups.n)
 		strbuf_add(out, "  groups:\n");
 	for (size_t i = 0; i < p->port_groups.n; i++)

@@ -77,20 +77,40 @@ static int first_fault(const char *name, cfg_faults *faults, struct err *e)
 	return rc;
 }
 
-int run_config_read(const char *name, const char *text, size_t len, struct settings *c,
-		    struct err *e)
+/* Lists are read, if only to find faults. */
+static int lists_read(const char *name, const char *text, size_t len, struct pol *p, struct err *e)
 {
-	const struct cfg_source from = {0};
-	cfg_faults faults = {0};
+	struct pol *scratch = p ? NULL : pol_new();
+	int rc = cfg_policy_read(name, text, len, p ? p : scratch, e);
 
-	cfg_read(text, len, &from, c, &faults);
-	return first_fault(name, &faults, e);
+	pol_free(scratch);
+	return rc;
 }
 
-static int load(const char *path, bool keys_only, struct settings *c, cfg_faults *faults,
-		struct err *e)
+int run_config_read(const char *name, const char *text, size_t len, struct settings *c,
+		    struct pol *p, struct err *e)
 {
-	struct cfg_source from = {.keys_only = keys_only};
+	struct settings wanted = *c;
+	bool lists = false;
+	const struct cfg_source from = {.lists = &lists};
+	cfg_faults faults = {0};
+	int rc;
+
+	cfg_read(text, len, &from, &wanted, &faults);
+	rc = first_fault(name, &faults, e);
+	if (!rc && lists)
+		rc = lists_read(name, text, len, p, e);
+	if (!rc)
+		*c = wanted;
+	return rc;
+}
+
+static int load(const char *path, bool keys_only, struct settings *c, struct pol *p,
+		cfg_faults *faults, struct err *e)
+{
+	struct settings wanted = *c;
+	bool lists = false;
+	struct cfg_source from = {.keys_only = keys_only, .lists = &lists};
 	struct loaded l;
 	int rc = text_load(path, &l, e);
 
@@ -103,15 +123,20 @@ static int load(const char *path, bool keys_only, struct settings *c, cfg_faults
 			     "stricter, and an owner that is this user or root",
 			     path, from.exposed);
 	else
-		cfg_read(l.text, l.len, &from, c, faults);
+		cfg_read(l.text, l.len, &from, &wanted, faults);
+	if (!rc && !faults->n && lists)
+		rc = keys_only ? err_set(e, -EINVAL, "%s: expected keys only, found lists", path)
+			       : lists_read(file_name(path), l.text, l.len, p, e);
+	if (!rc && !faults->n)
+		*c = wanted;
 	free(l.text);
 	return rc;
 }
 
-int run_config_load(const char *path, struct settings *c, struct err *e)
+int run_config_load(const char *path, struct settings *c, struct pol *p, struct err *e)
 {
 	cfg_faults faults = {0};
-	int rc = load(path, false, c, &faults, e);
+	int rc = load(path, false, c, p, &faults, e);
 
 	return rc ? rc : first_fault(file_name(path), &faults, e);
 }
@@ -119,7 +144,7 @@ int run_config_load(const char *path, struct settings *c, struct err *e)
 int run_config_keys(struct settings *c, struct err *e)
 {
 	cfg_faults faults = {0};
-	int rc = *c->keys_file ? load(c->keys_file, true, c, &faults, e) : 0;
+	int rc = *c->keys_file ? load(c->keys_file, true, c, NULL, &faults, e) : 0;
 
 	return rc ? rc : first_fault(c->keys_file, &faults, e);
 }
@@ -131,7 +156,7 @@ unsigned run_config_faults(const char *path, struct settings *c,
 	unsigned n;
 	struct err e;
 
-	if (load(path, false, c, &faults, &e)) {
+	if (load(path, false, c, NULL, &faults, &e)) {
 		tell(ctx, e.text);
 		return 1;
 	}

@@ -17,11 +17,14 @@ typedef VEC(struct cfg_fault) cfg_faults;
 struct cfg_source {
 	const char *exposed; /* why it may not hold keys: "its mode is 0644"; NULL: it may */
 	bool keys_only;	     /* it may hold nothing else */
+	bool *lists;	     /* becomes true where it has lists, for cfg_policy_read(); or NULL */
 };
 
 /* c is changed only when there is no fault. */
 void cfg_read(const char *text, size_t len, const struct cfg_source *from, struct settings *c,
 	      cfg_faults *faults);
+/* The lists of a text without faults. 0, or -EINVAL with "FILE:LINE:COLUMN: ..." in e. */
+int cfg_policy_read(const char *file, const char *text, size_t len, struct pol *p, struct err *e);
 void cfg_fault_text(const char *file, const struct cfg_fault *f, struct strbuf *out);
 void cfg_faults_free(cfg_faults *f);
 

@@ -27,6 +27,7 @@ struct reader {
 	bool live;   /* ev holds an event */
 	bool broken; /* reading ends here */
 	cfg_faults *faults;
+	bool lists; /* there are some */
 	struct given given[SETTINGS_MAX];
 };
 
@@ -282,7 +283,9 @@ static void key_read(struct reader *r, const char *section, const char *name)
 	const struct given *g = k ? &r->given[k - settings_table] : NULL;
 	struct place at = here(r);
 
-	if (!k)
+	if (settings_is_list(section, name))
+		r->lists = true;
+	else if (!k)
 		key_unknown(r, section, name, at);
 	else if (g->at.line)
 		fault(r, at, "%s.%s is given twice; first in line %u", section, name, g->at.line);
@@ -453,6 +456,8 @@ void cfg_read(const char *text, size_t len, const struct cfg_source *from, struc
 	yaml_parser_set_input_string(&r->parser, (const unsigned char *)text, len);
 	document_read(r);
 	values_apply(r, from, &wanted);
+	if (from->lists)
+		*from->lists = r->lists;
 	if (!faults->n && !from->keys_only && !*wanted.keys_file) /* else: when all is read */
 		together_check(r, &wanted);
 	reader_free(r);

@@ -107,7 +107,7 @@ static void on_up(void *ctx, struct tp *tp, int is_sm_rc)
 {
 	struct run_daemon *d = ctx;
 	struct run_session *s = &d->session;
-	bool may_restore = run_session_open(s, tp, &d->cfg.sm);
+	bool may_restore = run_session_open(s, tp, &d->cfg.sm, run_daemon_policy(d));
 
 	d->failing_ns = 0;
 	d->complaint.text[0] = 0;

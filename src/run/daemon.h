@@ -84,6 +84,7 @@ void run_daemon_orders(struct run_daemon *d, struct run_orders *o);
 void run_daemon_stop(struct run_daemon *d, const char *why); /* hands the subnet over first */
 void run_daemon_handed_over(struct run_daemon *d); /* the manager is not master any more */
 void run_daemon_fail(struct run_daemon *d, int rc, const struct err *e, const char *why);
+const struct pol *run_daemon_policy(struct run_daemon *d); /* NULL: the default one */
 void run_daemon_reload(struct run_daemon *d);
 void run_daemon_vms_init(struct run_daemon *d);		  /* requests about VMs */
 void run_daemon_counters_init(struct run_daemon *d);	  /* requests for counters */

@@ -323,6 +323,11 @@ static void inputs_retire(struct run_daemon *d, const struct sm_inputs *old)
 	d->old_inputs.n = kept;
 }
 
+const struct pol *run_daemon_policy(struct run_daemon *d)
+{
+	return d->hooks.policy ? d->hooks.policy(d->hooks.ctx) : NULL;
+}
+
 void run_daemon_reload(struct run_daemon *d)
 {
 	struct settings n = d->cfg;
@@ -345,6 +350,8 @@ void run_daemon_reload(struct run_daemon *d)
 	if (!d->session.sm)
 		return;
 	sm_reconfigure(d->session.sm, &d->cfg.sm);
+	if (run_daemon_policy(d))
+		sm_policy_set(d->session.sm, run_daemon_policy(d));
 	run_session_event(&d->session, SM_EV_WAKE);
 }
 

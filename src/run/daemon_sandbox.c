@@ -30,7 +30,7 @@ static void enter(const struct run_daemon *d, struct sandbox_result *r)
 {
 	const struct settings *c = &d->cfg;
 	char state[256], control[256], metrics[256], dumps[256], log[256], pid[256], config[512],
-		keys[256], inputs[RUN_INPUT_DIRS][256];
+		keys[256], inputs[RUN_INPUT_DIRS][256], partitions[256], qos[256];
 	struct sandbox_paths p = {
 		.write = {dir_of(c->state, state, sizeof(state)),
 			  dir_of(c->control, control, sizeof(control)),
@@ -40,7 +40,9 @@ static void enter(const struct run_daemon *d, struct sandbox_result *r)
 			  dir_of(c->pid_file, pid, sizeof(pid)), "/dev/infiniband"},
 		/* Editors replace a file: the rule is for its directory. */
 		.read = {dir_of(d->hooks.config ? d->hooks.config : "", config, sizeof(config)),
-			 dir_of(c->keys_file, keys, sizeof(keys)), "/sys", "/proc",
+			 dir_of(c->keys_file, keys, sizeof(keys)),
+			 dir_of(c->partitions_file, partitions, sizeof(partitions)),
+			 dir_of(c->qos_policy_file, qos, sizeof(qos)), "/sys", "/proc",
 			 /* names of UDP servers */
 			 "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf",
 			 "/etc/gai.conf", "/etc/services", "/dev/null", "/dev/urandom"},

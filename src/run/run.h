@@ -3,7 +3,7 @@
  * The daemon around the pure manager: one libuv loop with the transport, the clock, signals and the
  * control socket; one thread that computes routes; LIDs, keys and the subnet's state in files.
  *
- *	settings_default(&c); run_config_load("weft.yaml", &c, &e); run_sm(&c, &hooks, &e);
+ *	settings_default(&c); run_config_load("weft.yaml", &c, policy, &e); run_sm(&c, &hooks, &e);
  *
  * The parts that answer questions (control_*.c, metrics.c, opensm_files.c) read a struct run_view and
  * change nothing; orders go through struct run_orders. daemon.h has the other parts.
@@ -12,6 +12,7 @@
 #define WEFT_RUN_H
 
 #include "base/json.h"
+#include "policy/policy.h"
 #include "sa/sa.h"
 #include "settings/settings.h"
 #include "transport/transport.h"
@@ -21,11 +22,13 @@
 enum run_log_level { RUN_LOG_ERROR, RUN_LOG_WARNING, RUN_LOG_NOTICE, RUN_LOG_INFO, RUN_LOG_DEBUG };
 enum run_log_format { RUN_LOG_TEXT, RUN_LOG_JSON };
 
-/* YAML over what c holds; "-" is standard input. 0, or -EINVAL/-ENOENT with "FILE:LINE:COLUMN: what was
+/* YAML over what c holds, and its lists into p, if that is not NULL; "-" is standard input. 0, or -EINVAL/-ENOENT with "FILE:LINE:COLUMN: what was
  * expected" in e; c is then as it was before. */
-int run_config_load(const char *path, struct settings *c, struct err *e);
+int run_config_load(const char *path, struct settings *c, struct pol *p, struct err *e);
 int run_config_read(const char *name, const char *text, size_t len, struct settings *c,
-		    struct err *e);
+		    struct pol *p, struct err *e);
+/* What the settings say of the policy: files of OpenSM that they name, and single values. 0 or -errno with e filled. */
+int run_policy_files(const struct settings *c, struct pol *p, struct err *e);
 /* The same, with one call of tell() for each fault, in the order of lines. Returns their number. */
 unsigned run_config_faults(const char *path, struct settings *c,
 			   void (*tell)(void *ctx, const char *fault), void *ctx);
@@ -118,6 +121,8 @@ struct run_hooks {
 	/* At a reload: reads the configuration again, over c. NULL: it cannot be read again. */
 	int (*reread)(void *ctx, struct settings *c, struct err *e);
 	const char *config; /* the file that it reads; NULL: none */
+	/* Partitions and levels of service, as read last, before the start or by reread; NULL: the default policy. */
+	const struct pol *(*policy)(void *ctx);
 	/* With once: the subnet is up, and the daemon is about to end. May be NULL. */
 	void (*up)(void *ctx, const struct run_view *v);
 };

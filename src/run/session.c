@@ -254,10 +254,12 @@ static void administer(struct run_session *s, const struct sm_config *cfg)
 
 	sa_config_default(&c);
 	c.sm_key = cfg->sm_key;
+	c.prefix = cfg->gid_prefix;
 	sa_reconfigure(s->sa, &c);
 }
 
-bool run_session_open(struct run_session *s, struct tp *tp, const struct sm_config *cfg)
+bool run_session_open(struct run_session *s, struct tp *tp, const struct sm_config *cfg,
+		      const struct pol *policy)
 {
 	struct sm_config c = *cfg;
 
@@ -269,6 +271,8 @@ bool run_session_open(struct run_session *s, struct tp *tp, const struct sm_conf
 	c.hold_vms = c.multicast = true;
 	s->distrust = false;
 	s->sm = sm_new(&c);
+	if (policy)
+		sm_policy_set(s->sm, policy);
 	administer(s, &c);
 	s->window = c.window;
 	s->pause = c.contest ? c.stall_ps : 0;

@@ -69,7 +69,8 @@ void run_session_set_spin(struct run_session *s, unsigned spin_us);
 
 /* Takes tp over and creates the manager, which the caller may give LIDs and saved state before it starts.
  * Returns whether it may be given saved state. */
-bool run_session_open(struct run_session *s, struct tp *tp, const struct sm_config *cfg);
+bool run_session_open(struct run_session *s, struct tp *tp, const struct sm_config *cfg,
+		      const struct pol *policy); /* policy NULL: the default one */
 void run_session_start(struct run_session *s);
 /* Closes connection and manager. One whose request is being computed is freed when that has ended. */
 void run_session_close(struct run_session *s);

@@ -14,6 +14,14 @@ const struct setting *setting_find(const char *section, const char *key)
 	return NULL;
 }
 
+bool settings_is_list(const char *section, const char *key)
+{
+	for (const struct settings_list *l = settings_lists; l->key; l++)
+		if (!strcmp(l->section, section) && !strcmp(l->key, key))
+			return true;
+	return false;
+}
+
 const struct setting *setting_find_option(const char *option)
 {
 	for (const struct setting *k = settings_table; k->key; k++)

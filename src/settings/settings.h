@@ -35,6 +35,9 @@ struct settings {
 	unsigned sandbox;    /* enum sandbox_wanted */
 	unsigned control_mode;
 	unsigned control_clients, control_idle_s, control_rate; /* limits; 0: none */
+	char partitions_file[256];				/* OpenSM's partitions.conf */
+	char qos_policy_file[256];				/* OpenSM's qos-policy.conf */
+	bool both_keys;						/* allow_both_pkeys */
 	char dumps[256];	/* directory for OpenSM's files after each change */
 	char metrics_file[256]; /* written after each change and every metrics_s */
 	unsigned metrics_port;	/* on 127.0.0.1; 0: none */
@@ -100,10 +103,17 @@ struct settings_section {
 	const char *name, *help;
 };
 
+/* Keys of the configuration whose values are lists and mappings: src/run/config_policy.c reads them. */
+struct settings_list {
+	const char *section, *key, *help;
+};
+
+extern const struct settings_list settings_lists[];	  /* ends with key == NULL */
 extern const struct settings_section settings_sections[]; /* these end with name == NULL */
 extern const struct setting settings_table[];		  /* sections together, in their order */
 enum { SETTINGS_MAX = 128 };
 
+bool settings_is_list(const char *section, const char *key);
 const struct setting *setting_find(const char *section, const char *key); /* NULL: no such key */
 const struct setting *setting_find_option(const char *option);		  /* NULL: no such option */
 

@@ -128,6 +128,20 @@ static void schema_section(struct json *j, const struct settings_section *s,
 	for (const struct setting *k = settings_table; k->key; k++)
 		if (!strcmp(k->section, s->name))
 			schema_key(j, k, c);
+	for (const struct settings_list *l = settings_lists; l->key; l++)
+		if (!strcmp(l->section, s->name)) {
+			bool map = !strcmp(l->key, "classes");
+
+			json_open(j, l->key, '{');
+			json_str(j, "description", l->help);
+			json_str(j, "type", map ? "object" : "array");
+			if (!map) {
+				json_open(j, "items", '{');
+				json_str(j, "type", "object");
+				json_close(j);
+			}
+			json_close(j);
+		}
 	json_close(j);
 	json_close(j);
 }

@@ -9,6 +9,10 @@ const struct settings_section settings_sections[] = {
 	{"transport", "How the manager reaches the fabric."},
 	{"manager", "What the manager does: a mechanism, and techniques in place of its own."},
 	{"routes", "The up/down graph and the computation of routes."},
+	{"links", "Values of ports and links. What is 0 stays as devices have it."},
+	{"partitions",
+	 "Partitions: members by GUID, name or ALL. Without file and list, P_Key tables stay as devices have them (docs/partitions.md)."},
+	{"qos", "Quality of service: levels, and tables of VLs (docs/partitions.md)."},
 	{"damping", "Links that change too often."},
 	{"keys",
 	 "Management keys (M_Key). This file may hold keys only if its mode is 0600 or stricter."},
@@ -19,6 +23,15 @@ const struct settings_section settings_sections[] = {
 	{"control", "The socket that 'weft ctl' connects to."},
 	{"metrics", "OpenMetrics."},
 	{"log", "Log records."},
+	{0},
+};
+
+const struct settings_list settings_lists[] = {
+	{"partitions", "list", "Partitions with their members and multicast groups"},
+	{"qos", "groups", "Groups of ports that rules name"},
+	{"qos", "levels", "Levels of service"},
+	{"qos", "rules", "Which paths have which level"},
+	{"qos", "classes", "VL arbitration and SL-to-VL tables by kind of port"},
 	{0},
 };
 
@@ -45,6 +58,7 @@ static const char *const ties[] = {"spread", "first", "random", NULL};	  /* enum
 static const char *const fallbacks[] = {"own", "centre", NULL};
 static const char *const schemes[] = {"dynamic", "prepopulated", "none", NULL}; /* enum sm_scheme */
 static const char *const sandboxes[] = {"off", "auto", "required", NULL}; /* enum sandbox_wanted */
+static const char *const enforcements[] = {"both", "in", "out", "off", NULL}; /* enum sm_enforce */
 static const char *const levels[] = {"error", "warning", "notice", "info", "debug", NULL};
 static const char *const formats[] = {"text", "json", NULL};
 
@@ -164,14 +178,15 @@ const struct setting settings_table[] = {
 	{MANAGER("manager", "names", "names",
 		 "read NodeDescriptions when there is nothing else to do"),
 	 BOOL(sm.names), .daemon = "true"},
-	{MANAGER("manager", "qos", "qos", "also write SL-to-VL and VL arbitration tables"),
-	 BOOL(sm.qos)},
-	{MANAGER("manager", "vl_high_limit", "vl-high-limit", "VLHighLimit of PortInfo"),
-	 UINT(sm.vl_high_limit, 0, 255)},
 	{MANAGER("manager", "subnet_timeout", "subnet-timeout",
 		 "SubnetTimeOut of PortInfo: 4.096 us times 2 to this; 0: from distance and "
 		 "response times"),
 	 UINT(sm.subnet_timeout, 0, 31)},
+	{MANAGER("manager", "subnet_prefix", "subnet-prefix", "GID prefix of all ports"),
+	 .kind = SETTING_HEX, AT(sm.gid_prefix), .start = true},
+	{MANAGER("manager", "sm_sl", "sm-sl",
+		 "service level of packets to the manager (MasterSMSL)"),
+	 UINT(sm.sm_sl, 0, 15)},
 	{MANAGER("manager", "drain", "drain",
 		 "how long a packet may live: tables change again, and turns are enabled, when packets "
 		 "on former routes have drained; up to four times as long on slower links than "
@@ -236,6 +251,62 @@ const struct setting settings_table[] = {
 	{MANAGER("routes", "ahead_memory", "ahead-memory",
 		 "memory that repairs computed ahead may take"),
 	 .kind = SETTING_BYTES, AT(sm.ahead_bytes), .max = 1ull << 36},
+
+	{MANAGER("links", "max_op_vls", "max-op-vls",
+		 "most data VLs of a link, as a code of IBA: 1 to 5 are 1, 2, 4, 8 and 15 VLs"),
+	 UINT(sm.max_op_vls, 1, 5)},
+	{MANAGER("links", "head_of_queue_life", "head-of-queue-life",
+		 "how long a packet waits at the head of a queue, at ports of switches: 4.096 us times 2 to this; "
+		 "20 and more: for ever"),
+	 UINT(sm.hoq_life, 0, 31)},
+	{MANAGER("links", "leaf_head_of_queue_life", "leaf-head-of-queue-life",
+		 "the same at ports behind which a host or router is"),
+	 UINT(sm.leaf_hoq_life, 0, 31)},
+	{MANAGER("links", "stall_count", "stall-count",
+		 "packets dropped one after another before a VL of a switch's port counts as stalled"),
+	 UINT(sm.vl_stall, 0, 7)},
+	{MANAGER("links", "leaf_stall_count", "leaf-stall-count",
+		 "the same at ports behind which a host or router is"),
+	 UINT(sm.leaf_vl_stall, 0, 7)},
+	{MANAGER("links", "packet_life", "packet-life",
+		 "how long a packet lives in a switch (LifeTimeValue): 4.096 us times 2 to this; 20 and more: for ever"),
+	 UINT(sm.packet_life, 0, 31)},
+	{MANAGER("links", "phy_errors", "phy-errors",
+		 "errors of the physical layer after which a port sends trap 129"),
+	 UINT(sm.phy_errors, 0, 15)},
+	{MANAGER("links", "overrun_errors", "overrun-errors",
+		 "buffer overruns after which a port sends trap 130"),
+	 UINT(sm.overrun_errors, 0, 15)},
+	{MANAGER("links", "speed", "link-speed",
+		 "LinkSpeedEnabled of switches' ports, when the link next trains; 15: all that is supported"),
+	 UINT(sm.link_speed, 0, 15)},
+	{MANAGER("links", "speed_ext", "link-speed-ext",
+		 "LinkSpeedExtEnabled of switches' ports; 30: no extended speeds; 31: all that are supported"),
+	 UINT(sm.link_speed_ext, 0, 31)},
+	{MANAGER("links", "width", "link-width",
+		 "LinkWidthEnabled of switches' ports; 255: all that is supported"),
+	 UINT(sm.link_width, 0, 255)},
+
+	{DAEMON("partitions", "file", "partitions-file",
+		"OpenSM's partitions.conf, instead of list"),
+	 TEXT(partitions_file, "none"), .arg = "FILE"},
+	{DAEMON("partitions", "both_keys", "partitions-both-keys",
+		"a member as both has the full and the limited key of a partition; false: the full one alone"),
+	 BOOL(both_keys)},
+	{MANAGER("partitions", "enforce", "partitions-enforce",
+		 "switches drop packets of other partitions at ports behind which hosts are: that come in, that go out, "
+		 "both or neither; with partitions in file or list only"),
+	 CHOICE(sm.part_enforce, enforcements)},
+
+	{MANAGER("qos", "enabled", "qos",
+		 "service levels count; also write SL-to-VL and VL arbitration tables"),
+	 BOOL(sm.qos), .old_section = "manager", .old_key = "qos"},
+	{MANAGER("qos", "vl_high_limit", "vl-high-limit",
+		 "VLHighLimit of PortInfo, unless classes say otherwise"),
+	 UINT(sm.vl_high_limit, 0, 255), .old_section = "manager", .old_key = "vl_high_limit"},
+	{DAEMON("qos", "policy", "qos-policy",
+		"OpenSM's qos-policy.conf, instead of groups, levels and rules"),
+	 TEXT(qos_policy_file, "none"), .arg = "FILE"},
 
 	{MANAGER("damping", "changes", "damping-changes",
 		 "number of changes after which a link is held: it counts as Down; 0: never"),

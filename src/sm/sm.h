@@ -105,10 +105,11 @@ enum { SM_MAX_M_KEYS = 4, SM_NODE_GROUPS = 3 };
  * no request before that is open (sm_inputs_unused()). Lists are texts, one in each line: a GUID, or the name of a node.
  */
 struct sm_inputs {
-	const char *roots;	      /* in the order of preference; "": they are found */
-	const char *group[SM_NODE_GROUPS]; /* compute, I/O and service nodes; names may be patterns */
-	struct rt_given tables;	      /* of engine file */
-	uint64_t number;	      /* of the contents: others have another one */
+	const char *roots; /* in the order of preference; "": they are found */
+	const char
+		*group[SM_NODE_GROUPS]; /* compute, I/O and service nodes; names may be patterns */
+	struct rt_given tables;		/* of engine file */
+	uint64_t number;		/* of the contents: others have another one */
 };
 
 /* Where the VFs of HCAs in vSwitch mode get their LIDs. */
@@ -147,6 +148,13 @@ struct sm_config {
 	unsigned subnet_timeout; /* exponent for PortInfo; 0: from distance and response times */
 	unsigned vl_high_limit;
 	enum sm_enforce part_enforce;
+	uint64_t gid_prefix;
+	unsigned sm_sl;
+	/* Values of ports; 0: as devices have them. leaf: of switches' ports behind which hosts are. */
+	unsigned max_op_vls; /* a code of IBA */
+	unsigned hoq_life, leaf_hoq_life, vl_stall, leaf_vl_stall, packet_life;
+	unsigned phy_errors, overrun_errors;
+	unsigned link_speed, link_speed_ext, link_width; /* Enabled, of switches' ports */
 	uint64_t m_key;
 	unsigned m_key_protect, m_key_lease_s;
 	uint64_t m_keys[SM_MAX_M_KEYS]; /* devices may still hold one of these; 0: no more */
@@ -613,6 +621,7 @@ enum sm_note_kind {
 	SM_NOTE_WORSE_ROOTS, /* engine: roots were named, and those that are found are clearly better */
 	SM_NOTE_ENGINE,	     /* engine: it was chosen */
 	SM_NOTE_PARTITIONS, /* times: blocks of P_Key tables and ports that were set at rest */
+	SM_NOTE_QOS_UNUSED, /* SL-to-VL tables are configured, and routes with lanes have their own */
 	SM_NOTE_NO_ROOM_FOR_KEYS, /* room, about a port that is to have more P_Keys than it can hold */
 	SM_NOTE_NKINDS
 };

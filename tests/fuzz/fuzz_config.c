@@ -22,14 +22,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	settings_default(&c);
 	before = c;
-	if (run_config_read("fuzz", (const char *)data, size, &c, &e)) {
+	if (run_config_read("fuzz", (const char *)data, size, &c, NULL, &e)) {
 		CHECK(!memcmp(&c, &before, sizeof(c)) && *e.text);
 		return 0;
 	}
 	CHECK(!settings_check(&c, NULL, &e));
 	settings_print_yaml(&c, true, &text);
 	again = before;
-	CHECK(!run_config_read("again", text.s, text.len, &again, &e));
+	CHECK(!run_config_read("again", text.s, text.len, &again, NULL, &e));
 	CHECK(!memcmp(&c, &again, sizeof(c)));
 	strbuf_free(&text);
 	return 0;

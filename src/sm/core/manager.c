@@ -14,6 +14,8 @@ void sm_config_default(struct sm_config *c)
 		.sweep_factor = 100,		 /* what the thesis's evaluations use */
 		.link_smp_ps = 1260 * PS_PER_NS, /* 290 bytes at 1X and 100 ns of wire */
 		.activate_by_lid = false,
+		.gid_prefix = 0xfe80000000000000ull,
+		.max_op_vls = 5,
 		.drain_ps = PS_PER_MS,
 		.auto_lanes = 1, /* hosts learn no service levels: there is no SA */
 		.ahead_switches = 128,
@@ -51,6 +53,7 @@ static void take_config(struct sm *sm, const struct sm_config *c)
 		sm_choice_forget(sm);
 	sm_advice_forget(sm);
 	sm_sweep_plan(sm);
+	sm_partitions_configured(sm, &old);
 	if (sm->cfg.m_key == old.m_key && sm->cfg.m_key_protect == old.m_key_protect &&
 	    sm->cfg.m_key_lease_s == old.m_key_lease_s)
 		return;

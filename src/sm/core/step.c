@@ -71,10 +71,9 @@ static time_ps wake_time(const struct sm *sm)
 	if (sm->core.phase == SM_READY && sm_balance_due(sm))
 		return sm->core.now;
 	if (sm->core.phase == SM_READY)
-		t = MIN(MIN(t, sm_damp_due(sm)),
-			MIN(MIN(sm->sweep.next, sm->sweep.own_next),
-			    MIN(MIN(sm->sweep.retry_at, sm->audit.due),
-				MIN(sm_vms_wake(sm), sm_pkeys_wake(sm)))));
+		t = MIN(MIN(t, sm_damp_due(sm)), MIN(MIN(sm->sweep.next, sm->sweep.own_next),
+						     MIN(MIN(sm->sweep.retry_at, sm->audit.due),
+							 MIN(sm_vms_wake(sm), sm_pkeys_wake(sm)))));
 	else if (sm->core.hold_until)
 		t = MIN(t, sm->core.hold_until);
 	return MIN(t, sm_election_wake(sm));

@@ -35,18 +35,13 @@ struct sm_pkey_node {
 };
 
 /* One after the other, each over all ports, when all of the one before is acknowledged. */
-enum sm_pkeys_stage {
-	SM_PKEYS_READ,
-	SM_PKEYS_ADD,
-	SM_PKEYS_REMOVE,
-	SM_PKEYS_ENFORCE,
-	SM_PKEYS_END
-};
+enum sm_pkeys_stage { SM_PKEYS_READ, SM_PKEYS_ADD, SM_PKEYS_REMOVE, SM_PKEYS_VALUES, SM_PKEYS_END };
 
 struct sm_partitions {
 	struct pol *policy; /* NULL: the default one */
 	uint32_t number;    /* counts policies */
 	bool serving;	    /* there is a configuration of partitions, or was */
+	bool values;	    /* settings say what PortInfo holds beyond what the manager needs */
 	VEC(struct sm_pkey_node) nodes;
 	struct map64 by_guid;
 	enum sm_pkeys_stage stage;
@@ -58,6 +53,8 @@ struct sm_partitions {
 
 void sm_partitions_init(struct sm *sm);
 void sm_partitions_free(struct sm *sm);
+void sm_partitions_configured(struct sm *sm,
+			      const struct sm_config *old); /* cfg is another one than old */
 
 /* pkey_updates.c */
 void sm_pkeys_round(struct sm *sm);    /* a round configures devices: ports may be new or others */

@@ -11,6 +11,7 @@ void sm_partitions_init(struct sm *sm)
 {
 	sm->partitions.policy = pol_new();
 	sm->partitions.stage = SM_PKEYS_END;
+	sm_partitions_configured(sm, &(struct sm_config){.vl_high_limit = sm->cfg.vl_high_limit});
 	sm->partitions.reread_at = TIME_NEVER;
 }
 
@@ -35,6 +36,10 @@ void sm_policy_set(struct sm *sm, const struct pol *p)
 	s->number++;
 	s->serving |= p->configured;
 	sm_pkeys_round(sm);
+	if (sm->core.phase == SM_READY && sm->cfg.qos) { /* tables of VLs are written in a round */
+		sm_unfinished(sm);
+		sm_change_later(sm, SM_CAUSE_ORDER, SM_ABOUT_NOTHING);
+	}
 }
 
 /* ---- tables ---- */

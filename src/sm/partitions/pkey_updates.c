@@ -47,7 +47,7 @@ static void begin(struct sm *sm)
 
 void sm_pkeys_round(struct sm *sm)
 {
-	if (!sm->partitions.serving)
+	if (!sm->partitions.serving && !sm->partitions.values)
 		return;
 	for (size_t i = 0; i < sm->partitions.nodes.n; i++)
 		for (unsigned p = 0; p < sm->partitions.nodes.at[i].width; p++)
@@ -60,9 +60,36 @@ void sm_pkeys_round(struct sm *sm)
 	begin(sm);
 }
 
+/* Whether settings say what ports hold beyond what the manager needs. */
+static bool has_values(const struct sm_config *c)
+{
+	return c->hoq_life || c->leaf_hoq_life || c->vl_stall || c->leaf_vl_stall ||
+	       c->phy_errors || c->overrun_errors || c->link_speed || c->link_speed_ext ||
+	       c->link_width;
+}
+
+static bool same_values(const struct sm_config *a, const struct sm_config *b)
+{
+	return a->hoq_life == b->hoq_life && a->leaf_hoq_life == b->leaf_hoq_life &&
+	       a->vl_stall == b->vl_stall && a->leaf_vl_stall == b->leaf_vl_stall &&
+	       a->phy_errors == b->phy_errors && a->overrun_errors == b->overrun_errors &&
+	       a->link_speed == b->link_speed && a->link_speed_ext == b->link_speed_ext &&
+	       a->link_width == b->link_width && a->part_enforce == b->part_enforce &&
+	       a->vl_high_limit == b->vl_high_limit;
+}
+
+void sm_partitions_configured(struct sm *sm, const struct sm_config *old)
+{
+	if (same_values(&sm->cfg, old))
+		return;
+	sm->partitions.values |=
+		has_values(&sm->cfg) || sm->cfg.vl_high_limit != old->vl_high_limit;
+	sm_pkeys_round(sm);
+}
+
 void sm_pkeys_at_rest(struct sm *sm)
 {
-	if (sm->partitions.serving && (sm->partitions.asked || sm_pkeys_busy(sm)))
+	if (sm->partitions.asked || sm_pkeys_busy(sm))
 		begin(sm);
 }
 
@@ -74,7 +101,8 @@ void sm_pkeys_outdated(struct sm *sm)
 
 bool sm_pkeys_busy(const struct sm *sm)
 {
-	return sm->partitions.serving && sm->partitions.stage != SM_PKEYS_END;
+	return (sm->partitions.serving || sm->partitions.values) &&
+	       sm->partitions.stage != SM_PKEYS_END;
 }
 
 bool sm_pkeys_open(const struct sm *sm)
@@ -235,28 +263,39 @@ static void enforcement(struct sm *sm, uint32_t port, uint8_t *in, uint8_t *out)
 	       (sm->cfg.part_enforce == SM_ENFORCE_BOTH || sm->cfg.part_enforce == SM_ENFORCE_OUT);
 }
 
-/* The Set that arms a port carries it where the port is not Armed yet. */
-static bool enforce_next(struct sm *sm, uint32_t port, struct sm_req *r)
+static bool values_differ(const struct iba_port_info *is, const struct iba_port_info *to)
+{
+	return is->part_enf_in != to->part_enf_in || is->part_enf_out != to->part_enf_out ||
+	       is->hoq_life != to->hoq_life || is->vl_stall_count != to->vl_stall_count ||
+	       is->local_phy_errors != to->local_phy_errors ||
+	       is->overrun_errors != to->overrun_errors || is->vl_high_limit != to->vl_high_limit ||
+	       to->speed_enabled || to->speed_ext_enabled || to->width_enabled;
+}
+
+/* The Set that arms a port carries all of it where the port is not Armed yet. */
+static bool values_next(struct sm *sm, uint32_t port, struct sm_req *r)
 {
 	const struct sm_port *p = &sm->topo.ports.at[port];
+	const struct sm_node *n = &sm->topo.nodes.at[p->node];
 	struct iba_port_info pi;
 	uint8_t in, out;
 
-	if (!p->num || sm->topo.nodes.at[p->node].type != IBA_NODE_SWITCH ||
-	    !sm->topo.nodes.at[p->node].si.partition_enf_cap)
+	if (!p->num || p->peer == NONE)
 		return false;
-	enforcement(sm, port, &in, &out);
-	if (p->pi.part_enf_in == in && p->pi.part_enf_out == out)
+	sm_link_fill(sm, p, &pi);
+	if (sm->partitions.serving && n->type == IBA_NODE_SWITCH && n->si.partition_enf_cap) {
+		enforcement(sm, port, &in, &out);
+		pi.part_enf_in = in;
+		pi.part_enf_out = out;
+	}
+	if (!values_differ(&p->pi, &pi))
 		return false;
 	if (p->pi.state < IBA_PORT_ARMED) {
-		sm_port_enforce(sm, port, in, out);
+		sm_port_enforce(sm, port, pi.part_enf_in, pi.part_enf_out);
 		return false;
 	}
 	sm_req_port(sm, r, IBA_SET, SM_FOR_CONFIGURATION, port);
 	r->question = Q_PKEYS;
-	sm_link_fill(sm, p, &pi);
-	pi.part_enf_in = in;
-	pi.part_enf_out = out;
 	iba_port_info_put(&pi, r->data);
 	sm->partitions.asked++;
 	sm->partitions.written++;
@@ -267,7 +306,7 @@ static bool enforce_next(struct sm *sm, uint32_t port, struct sm_req *r)
 
 static bool port_next(struct sm *sm, uint32_t port, struct sm_req *r)
 {
-	bool table = sm_pkeys_of(sm, port) != NONE &&
+	bool table = sm->partitions.serving && sm_pkeys_of(sm, port) != NONE &&
 		     (sm_pkeys_of(sm, port) == port ||
 		      (sm->cfg.part_enforce != SM_ENFORCE_OFF && sm_policy(sm)->configured));
 
@@ -278,8 +317,8 @@ static bool port_next(struct sm *sm, uint32_t port, struct sm_req *r)
 		return table && write_next(sm, port, true, r);
 	case SM_PKEYS_REMOVE:
 		return table && write_next(sm, port, false, r);
-	case SM_PKEYS_ENFORCE:
-		return enforce_next(sm, port, r);
+	case SM_PKEYS_VALUES:
+		return values_next(sm, port, r);
 	case SM_PKEYS_END:
 		break;
 	}
@@ -301,7 +340,7 @@ static bool stage_next(struct sm *sm, struct sm_req *r)
 			if ((sw0 ||
 			     f->ports[f->nodes[at->node].first_port + at->step].peer != FAB_NONE) &&
 			    port_next(sm, n->first_port + at->step, r)) {
-				at->step += sm->partitions.stage == SM_PKEYS_ENFORCE;
+				at->step += sm->partitions.stage == SM_PKEYS_VALUES;
 				return true;
 			}
 		}

@@ -29,6 +29,7 @@ static enum sm_outcome configure_begin(struct sm *sm)
 	sm_drain_measure(sm);
 	sm->dev.turns.n = 0; /* their switches are those of the last snapshot */
 	sm_maps_of_hosts(sm);
+	sm_qos_check(sm);
 	sm_pkeys_round(sm);
 	memset(&sm->run.configure, 0, sizeof(sm->run.configure));
 	if (sm->virtual.batch.broken && sm->core.now < sm->virtual.wait_until)
@@ -40,8 +41,10 @@ static bool want_switch_info(struct sm *sm, uint32_t node, struct sm_req *r)
 {
 	struct iba_switch_info si = sm->topo.nodes.at[node].si;
 
-	if (sm_top_serves(sm, &si))
+	if (sm_top_serves(sm, &si) && (!sm->cfg.packet_life || si.life_time == sm->cfg.packet_life))
 		return false;
+	if (sm->cfg.packet_life)
+		si.life_time = (uint8_t)sm->cfg.packet_life;
 	si.linear_top = sm_linear_top(sm, &si);
 	si.port_state_change = 0;
 	sm_switch_learn(sm, node, &si);
@@ -103,16 +106,32 @@ static bool want_slvl(struct sm *sm, uint32_t node, struct sm_req *r)
 	return false;
 }
 
-static bool want_vlarb(struct sm *sm, uint32_t node, struct sm_req *r)
+static bool want_host_map(struct sm *sm, uint32_t node, struct sm_req *r)
 {
 	const struct sm_node *n = &sm->topo.nodes.at[node];
 
 	for (; sm->run.configure.item <= n->nports; sm->run.configure.item++)
-		if (port_in_use(sm, node, sm->run.configure.item)) {
-			sm_vlarb_make(sm, n->first_port + sm->run.configure.item++,
-				      SM_FOR_CONFIGURATION, r);
+		if (port_in_use(sm, node, sm->run.configure.item) &&
+		    sm_qos_host_map(sm, n->first_port + sm->run.configure.item, r)) {
+			sm->run.configure.item++;
 			return true;
 		}
+	return false;
+}
+
+static bool want_vlarb(struct sm *sm, uint32_t node, struct sm_req *r)
+{
+	const struct sm_node *n = &sm->topo.nodes.at[node];
+
+	for (; sm->run.configure.item / 4 <= n->nports; sm->run.configure.item++) {
+		uint32_t num = sm->run.configure.item / 4;
+
+		if (port_in_use(sm, node, num) &&
+		    sm_qos_vlarb(sm, n->first_port + num, 1 + sm->run.configure.item % 4, r)) {
+			sm->run.configure.item++;
+			return true;
+		}
+	}
 	return false;
 }
 
@@ -128,7 +147,8 @@ static bool want(struct sm *sm, uint32_t node, enum step step, struct sm_req *r)
 	case STEP_LINKS:
 		return sm_link_set_next(sm, node, &sm->run.configure.item, r);
 	case STEP_SLVL:
-		return sw && sm->cfg.qos && !sm_lanes_wanted(sm) && want_slvl(sm, node, r);
+		return sm->cfg.qos && !sm_lanes_wanted(sm) &&
+		       (sw ? want_slvl(sm, node, r) : want_host_map(sm, node, r));
 	case STEP_VLARB:
 		return sm->cfg.qos && want_vlarb(sm, node, r);
 	case STEP_VFS:

@@ -20,7 +20,7 @@ unsigned sm_port_vls(const struct sm *sm, uint32_t port)
 	unsigned code = p->peer == NONE ? p->pi.vl_cap
 					: MIN(p->pi.vl_cap, sm->topo.ports.at[p->peer].pi.vl_cap);
 
-	return MAX(iba_vl_count(code), 1u);
+	return MAX(iba_vl_count(MIN(code, sm->cfg.max_op_vls)), 1u);
 }
 
 /* What a link has that is up, else what both ends can have. */
@@ -89,6 +89,8 @@ void sm_map_wanted(struct sm *sm, uint32_t node, unsigned in, unsigned out, uint
 	unsigned vls = sm_port_vls(sm, n->first_port + out);
 	bool lanes = t && t->lanes && n->fab != FAB_NONE;
 
+	if (!lanes && sm_qos_map(sm, node, out, vls, vl))
+		return;
 	for (unsigned sl = 0; sl < RT_SLS; sl++) {
 		if (!lanes) /* in turn over the VLs both ends have (thesis 4.4.2) */
 			vl[sl] = (uint8_t)(sl % vls);

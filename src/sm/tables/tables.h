@@ -70,7 +70,8 @@ struct sm_device_tables {
 	time_ps drain_ps;	/* how long packets may live in this fabric */
 	time_ps drained_at;	/* packets of routes before the present ones are gone */
 	time_ps found_at;	/* tables of another manager may have changed until then */
-	uint64_t drain_effort;	/* LIDs compared for the turns of the running distribution */
+	bool qos_unused; /* SL-to-VL tables are configured, and routes with lanes have their own */
+	uint64_t drain_effort; /* LIDs compared for the turns of the running distribution */
 };
 
 /* Where a phase stands, over the snapshot: ports with links, or blocks of switches. */
@@ -228,6 +229,15 @@ void sm_maps_tell(const struct sm *sm, struct rt_tables *old); /* lanes of what 
 uint64_t sm_map_pack(const uint8_t vl[RT_SLS]);
 bool sm_map_is_off(const uint8_t vl[RT_SLS]); /* the turn is disabled */
 bool sm_map_again_next(struct sm *sm, struct sm_cursor *at, uint32_t *node, uint32_t *turn);
+
+/* qos_tables.c */
+uint8_t sm_vl_high_limit(const struct sm *sm, const struct sm_port *p);
+/* VLs of SLs at an output port that has so many VLs, as the policy says; false: it does not. */
+bool sm_qos_map(const struct sm *sm, uint32_t node, unsigned out, unsigned vls, uint8_t vl[RT_SLS]);
+bool sm_qos_host_map(struct sm *sm, uint32_t port, struct sm_req *r);
+bool sm_qos_vlarb(struct sm *sm, uint32_t port, unsigned block,
+		  struct sm_req *r); /* block: 1 to 4 */
+void sm_qos_check(struct sm *sm);    /* tables that are configured and not used are noted once */
 
 /* link_settings.c */
 bool sm_link_set_next(struct sm *sm, uint32_t node, uint32_t *num, struct sm_req *r);

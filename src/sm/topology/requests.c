@@ -50,9 +50,46 @@ void sm_port_fill(struct sm *sm, const struct sm_port *p, struct iba_port_info *
 	pi->m_key = sm->cfg.m_key;
 	pi->m_key_protect = (uint8_t)sm->cfg.m_key_protect;
 	pi->m_key_lease = (uint16_t)sm->cfg.m_key_lease_s;
-	pi->gid_prefix = 0xfe80000000000000ull;
+	pi->gid_prefix = sm->cfg.gid_prefix;
 	pi->sm_lid = sm->lids.own;
-	pi->sm_sl = 0;
+	pi->sm_sl = (uint8_t)sm->cfg.sm_sl;
+}
+
+/* What is enabled, by a setting of which the largest value means all that is supported; 0: no change. */
+static uint8_t enabled(unsigned wanted, unsigned all, uint8_t supported, uint8_t is)
+{
+	uint8_t to = (uint8_t)(wanted == all ? supported : wanted);
+
+	return to == is ? 0 : to;
+}
+
+/* Values of the settings; those of a switch's port depend on what is behind it. */
+static void values_fill(const struct sm *sm, const struct sm_port *p, struct iba_port_info *pi)
+{
+	const struct sm_config *c = &sm->cfg;
+	bool leaf = sm->topo.nodes.at[sm->topo.ports.at[p->peer].node].type != IBA_NODE_SWITCH;
+	unsigned hoq = leaf ? c->leaf_hoq_life : c->hoq_life,
+		 stall = leaf ? c->leaf_vl_stall : c->vl_stall;
+
+	if (c->phy_errors)
+		pi->local_phy_errors = (uint8_t)c->phy_errors;
+	if (c->overrun_errors)
+		pi->overrun_errors = (uint8_t)c->overrun_errors;
+	if (sm->topo.nodes.at[p->node].type != IBA_NODE_SWITCH)
+		return;
+	if (hoq)
+		pi->hoq_life = (uint8_t)hoq;
+	if (stall)
+		pi->vl_stall_count = (uint8_t)stall;
+	if (c->link_speed)
+		pi->speed_enabled =
+			enabled(c->link_speed, 15, p->pi.speed_supported, p->pi.speed_enabled);
+	if (c->link_speed_ext && p->pi.speed_ext_supported)
+		pi->speed_ext_enabled = enabled(c->link_speed_ext, 31, p->pi.speed_ext_supported,
+						p->pi.speed_ext_enabled);
+	if (c->link_width)
+		pi->width_enabled =
+			enabled(c->link_width, 255, p->pi.width_supported, p->pi.width_enabled);
 }
 
 /* What depends on both ends of the link (thesis Table 7), for any Set(PortInfo) from now on. */
@@ -62,8 +99,9 @@ void sm_link_fill(struct sm *sm, const struct sm_port *p, struct iba_port_info *
 
 	sm_port_fill(sm, p, pi);
 	pi->neighbor_mtu = MIN(p->pi.mtu_cap, far->mtu_cap);
-	pi->oper_vls = MIN(p->pi.vl_cap, far->vl_cap);
-	pi->vl_high_limit = (uint8_t)sm->cfg.vl_high_limit;
+	pi->oper_vls = (uint8_t)MIN(MIN(p->pi.vl_cap, far->vl_cap), sm->cfg.max_op_vls);
+	pi->vl_high_limit = sm_vl_high_limit(sm, p);
+	values_fill(sm, p, pi);
 	if (sm_is_endport(sm, p))
 		pi->subnet_timeout = sm->topo.subnet_timeout;
 }

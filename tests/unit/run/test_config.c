@@ -16,7 +16,7 @@
 
 static int read_text(const char *text, struct settings *c, struct err *e)
 {
-	return run_config_read("f", text, strlen(text), c, e);
+	return run_config_read("f", text, strlen(text), c, NULL, e);
 }
 
 /* ---- what is read ---- */
@@ -269,17 +269,17 @@ TEST(files)
 	struct err e;
 
 	settings_default(&c);
-	assert_int_equal(run_config_load("/nonexistent.yaml", &c, &e), -ENOENT);
+	assert_int_equal(run_config_load("/nonexistent.yaml", &c, NULL, &e), -ENOENT);
 	assert_string_equal(e.text, "/nonexistent.yaml: No such file or directory");
-	assert_int_equal(run_config_load("/tmp", &c, &e), -EINVAL);
-	assert_int_equal(run_config_load("/dev/zero", &c, &e), -EINVAL);
+	assert_int_equal(run_config_load("/tmp", &c, NULL, &e), -EINVAL);
+	assert_int_equal(run_config_load("/dev/zero", &c, NULL, &e), -EINVAL);
 	assert_string_equal(e.text, "/dev/zero: larger than 256 KiB: not a configuration");
 	assert_int_equal(dprintf(fd, "a: 1\nb: 2\nlog: {x: 3}\n"), 22);
 	assert_int_equal(run_config_faults(path, &c, count, &told), 3);
 	assert_int_equal(told, 3);
-	assert_int_equal(run_config_load(path, &c, &e), -EINVAL);
+	assert_int_equal(run_config_load(path, &c, NULL, &e), -EINVAL);
 	assert_int_equal(ftruncate(fd, 0), 0);
-	assert_int_equal(run_config_load(path, &c, &e), 0);
+	assert_int_equal(run_config_load(path, &c, NULL, &e), 0);
 	close(fd);
 	unlink(path);
 }
@@ -293,7 +293,7 @@ static int load_as(const char *path, mode_t mode, const char *text, struct setti
 	assert_int_equal(fchmod(fd, mode), 0);
 	close(fd);
 	settings_default(c);
-	return run_config_load(path, c, e);
+	return run_config_load(path, c, NULL, e);
 }
 
 /* Keys are accepted only from a file that no other user may read. */
@@ -423,7 +423,7 @@ TEST(the_example_is_valid)
 
 	settings_default(&c);
 	d = c;
-	assert_int_equal(run_config_load(DOCS "../data/weft.yaml", &c, &e), 0);
+	assert_int_equal(run_config_load(DOCS "../data/weft.yaml", &c, NULL, &e), 0);
 	assert_memory_equal(&c, &d, sizeof(c));
 	assert_int_equal(file_read(DOCS "../data/weft.yaml", &text, &len, &e), 0);
 	from = to = strstr(text, "\n\n");
@@ -433,7 +433,7 @@ TEST(the_example_is_valid)
 		*to++ = *from++;
 	}
 	*to = 0;
-	if (run_config_read("weft.yaml", text, strlen(text), &c, &e))
+	if (run_config_read("weft.yaml", text, strlen(text), &c, NULL, &e))
 		fail_msg("%s", e.text);
 	assert_string_equal(c.where.device, "mlx5_0");
 	assert_string_equal(c.dumps, "/var/log/weft");

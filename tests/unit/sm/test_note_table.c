@@ -88,6 +88,8 @@ static const struct {
 	 "routes of fera are clearly worse than those of auto: bisections 0.262, shifts 0.180",
 	 "{\"engine\":\"fera\",\"why\":\"bisections 0.262, shifts 0.180\"}"},
 	{{.kind = SM_NOTE_PARTITIONS, .times = 12}, "P_Key tables follow the configuration again: 12 blocks or ports set", "{\"sets\":12}"},
+	{{.kind = SM_NOTE_QOS_UNUSED},
+	 "SL-to-VL tables of qos.classes are not used: the routes use several lanes and have their own", "{}"},
 	{{.kind = SM_NOTE_NO_ROOM_FOR_KEYS, .about = PORT, .room = {40, 32}},
 	 "leaf0_3 port 7 is to have 40 P_Keys and has room for 32: some partitions do not reach it",
 	 "{" NODE_JSON ",\"port\":7,\"need\":40,\"has\":32}"},

@@ -3,7 +3,7 @@
  * A YAML text as a tree with places. State: struct reader, for one text. Way in: yaml_tree_read(). Does not know
  * which keys an experiment has: experiment_read.c does.
  */
-#include "experiment/yaml_tree.h"
+#include "yaml/yaml_tree.h"
 
 #include <yaml.h>
 

@@ -4,7 +4,7 @@
  */
 #include "unit_test.h"
 
-#include "experiment/yaml_tree.h"
+#include "yaml/yaml_tree.h"
 
 static struct yaml_node *read_text(const char *text, struct err *e)
 {

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Quality of service by kind of port: VL arbitration and SL-to-VL tables of the policy, for the VLs that a link has.
+ * State: none. Ways in: sm_qos_map(), sm_qos_vlarb_next(), sm_vl_high_limit(). Routes with several lanes have SL-to-VL
+ * tables of their own, which win: lane_maps.c.
+ */
+#include "sm/manager.h"
+
+static void vls_of(const struct sm *sm, const struct sm_node *n, unsigned num, struct pol_vls *v)
+{
+	enum pol_class c = n->type == IBA_NODE_ROUTER	? POL_ROUTER_PORT
+			   : n->type != IBA_NODE_SWITCH ? POL_CA_PORT
+			   : num			? POL_SWITCH_PORT
+							: POL_SWITCH_PORT0;
+
+	*v = (struct pol_vls){0};
+	if (sm->cfg.qos)
+		pol_vls_of(sm_policy(sm), c, v);
+}
+
+uint8_t sm_vl_high_limit(const struct sm *sm, const struct sm_port *p)
+{
+	struct pol_vls v;
+
+	vls_of(sm, &sm->topo.nodes.at[p->node], p->num, &v);
+	return v.has & POL_HAS_HIGH_LIMIT ? v.high_limit : (uint8_t)sm->cfg.vl_high_limit;
+}
+
+bool sm_qos_map(const struct sm *sm, uint32_t node, unsigned out, unsigned vls, uint8_t vl[RT_SLS])
+{
+	struct pol_vls v;
+
+	vls_of(sm, &sm->topo.nodes.at[node], out, &v);
+	if (!(v.has & POL_HAS_SL2VL))
+		return false;
+	for (unsigned sl = 0; sl < RT_SLS; sl++)
+		vl[sl] = (uint8_t)(v.sl2vl[sl] == RT_VL_NONE ? RT_VL_NONE : v.sl2vl[sl] % vls);
+	return true;
+}
+
+/* A host's own table: one for each port. */
+bool sm_qos_host_map(struct sm *sm, uint32_t port, struct sm_req *r)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+	struct iba_slvl_table t;
+
+	if (p->peer == NONE || !sm_qos_map(sm, p->node, p->num, sm_port_vls(sm, port), t.vl))
+		return false;
+	sm_req_port(sm, r, IBA_SET, SM_FOR_CONFIGURATION, port);
+	r->attr_id = IBA_ATTR_SLVL_TABLE;
+	r->attr_mod = 0;
+	iba_slvl_table_put(&t, r->data);
+	return true;
+}
+
+/* Block 1 and 2 are of low priority, 3 and 4 of high priority (IBA 14.2.5.9). */
+static bool vlarb_block(struct sm *sm, uint32_t port, unsigned block, const struct pol_vls *v,
+			struct sm_req *r)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+	bool high = block > 2;
+	const struct pol_vlarb *from = high ? v->high : v->low;
+	unsigned n = high ? v->nhigh : v->nlow, first = block & 1 ? 0 : 32,
+		 vls = sm_port_vls(sm, port);
+	unsigned room = high ? p->pi.vl_arb_high_cap : p->pi.vl_arb_low_cap;
+	struct iba_vlarb_table t = {0};
+
+	if (!(v->has & (high ? POL_HAS_HIGH : POL_HAS_LOW)) || first >= MIN(n, room))
+		return false;
+	for (unsigned i = 0; i < 32 && first + i < MIN(n, room); i++) {
+		t.vl[i] = (uint8_t)(from[first + i].vl % vls);
+		t.weight[i] = from[first + i].weight;
+	}
+	sm_req_port(sm, r, IBA_SET, SM_FOR_CONFIGURATION, port);
+	r->attr_id = IBA_ATTR_VLARB_TABLE;
+	r->attr_mod = block << 16 | p->num;
+	iba_vlarb_table_put(&t, r->data);
+	return true;
+}
+
+bool sm_qos_vlarb(struct sm *sm, uint32_t port, unsigned block, struct sm_req *r)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+	struct pol_vls v;
+
+	vls_of(sm, &sm->topo.nodes.at[p->node], p->num, &v);
+	if (block == 1 && !(v.has & POL_HAS_LOW)) { /* VLs in turn */
+		sm_vlarb_make(sm, port, SM_FOR_CONFIGURATION, r);
+		return true;
+	}
+	return vlarb_block(sm, port, block, &v, r);
+}
+
+void sm_qos_check(struct sm *sm)
+{
+	bool unused = sm->cfg.qos && sm_lanes_wanted(sm) && pol_has_sl2vl(sm_policy(sm));
+
+	if (unused && !sm->dev.qos_unused)
+		sm_note(sm, .kind = SM_NOTE_QOS_UNUSED);
+	sm->dev.qos_unused = unused;
+}
