@@ -35,7 +35,7 @@ const struct opensm_key opensm_keys[] = {
 	{"sa_key", "0x0000000000000001", OPENSM_LEFT, "subnet administration trusts the SM_Key", false},
 	{"subnet_prefix", "0xfe80000000000000", OPENSM_HEX, "manager.subnet_prefix", false},
 	{"lmc", "0", OPENSM_NUMBER, "manager.lmc", false},
-	{"lmc_esp0", "FALSE", OPENSM_LEFT, "port 0 of a switch has one LID", false},
+	{"lmc_esp0", "FALSE", OPENSM_LEFT, "an enhanced port 0 of a switch has as many LIDs as a host", false},
 	{"sm_sl", "0", OPENSM_NUMBER, "manager.sm_sl", false},
 	{"packet_life_time", "0x12", OPENSM_NUMBER, "links.packet_life", true},
 	{"vl_stall_count", "0x07", OPENSM_NUMBER, "links.stall_count", true},

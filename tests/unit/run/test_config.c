@@ -146,7 +146,7 @@ static const struct {
 	 "f:1:19: manager.window: expected a number from 1 to 4096; found a list"},
 	{"manager: {window: {a: 3}}",
 	 "f:1:19: manager.window: expected a number from 1 to 4096; found a mapping"},
-	{"manager: {qos: yes}", "f:1:16: manager.qos: expected true or false; found 'yes'"},
+	{"manager: {qos: yes}", "f:1:16: qos.enabled: expected true or false; found 'yes'"},
 	{"manager: {sweep: 10}",
 	 "f:1:18: manager.sweep: expected a time from 0 to 86400s, such as 500ms or 1.5s; found '10'"},
 	{"manager: {sweep: 10m}",
