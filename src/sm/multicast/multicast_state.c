@@ -47,7 +47,7 @@ unsigned sm_mlids(const struct sm *sm)
 	unsigned n = FAB_MCAST_MAX - 1; /* 0xffff is the permissive LID */
 
 	for (uint32_t s = 0; f && s < f->nswitches; s++)
-		n = MIN(n, sm->topo.nodes.at[sm->topo.node_of[f->switches[s]]].si.mcast_cap);
+		n = MIN(n, sm_node_of(sm, f->switches[s])->si.mcast_cap);
 	return n;
 }
 

@@ -36,6 +36,13 @@ static void keep_before(struct sm_topology *t)
 	t->before = now;
 }
 
+const struct sm_node *sm_node_of(const struct sm *sm, node_id n)
+{
+	uint32_t at = sm->topo.node_of[n];
+
+	return sm->topo.before.nodes.n ? &sm->topo.before.nodes.at[at] : &sm->topo.nodes.at[at];
+}
+
 void sm_topology_whole(struct sm *sm)
 {
 	sm->topo.before.nodes.n = sm->topo.before.ports.n = 0;

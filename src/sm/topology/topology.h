@@ -121,6 +121,8 @@ struct sm_topology {
 /* nodes.c */
 void sm_topology_free(struct sm *sm);
 void sm_topology_clear(struct sm *sm); /* a full discovery begins: nothing is known */
+/* A node of the snapshot, also while a discovery has forgotten all devices. */
+const struct sm_node *sm_node_of(const struct sm *sm, node_id n);
 void sm_topology_whole(struct sm *sm); /* it has ended: what was known before is not needed */
 void sm_epoch_begin(struct sm *sm);
 void sm_subnet_timeout_set(struct sm *sm, uint8_t value);
