@@ -16,6 +16,8 @@
 #include "route/reroute_lanes.h"
 
 enum {
+	EFFORT =
+		400000000, /* ways that may fail, times links: routes from scratch are quicker then */
 	DETOUR = 2, /* links more than the shortest way that a route may have to keep its SL */
 	LOST = 1,
 	COPIED = 2, /* in reroute.lost: has the column of the first LID of its port */
@@ -92,11 +94,6 @@ static bool switch_keep(struct lane_mend *m, uint32_t s)
 	return keep_within(m, s, m->dist[s] + DETOUR);
 }
 
-static bool switch_keep_far(struct lane_mend *m, uint32_t s)
-{
-	return keep_within(m, s, FAR);
-}
-
 static bool switch_force(struct lane_mend *m, uint32_t s)
 {
 	offers_find(m, s);
@@ -118,19 +115,22 @@ static bool switch_force(struct lane_mend *m, uint32_t s)
 	return false;
 }
 
-/* Those that the function decides leave todo; all: not only the first one. Returns whether there were any. */
-static bool todo_try(struct lane_mend *m, bool (*decide)(struct lane_mend *, uint32_t), bool all)
+/* By a way of any length if its packets keep their SLs, else by any. */
+static bool switch_any(struct lane_mend *m, uint32_t s)
 {
-	uint32_t kept = 0;
-	bool any = false;
+	return switch_keep(m, s) || keep_within(m, s, FAR) || switch_force(m, s);
+}
 
-	for (uint32_t i = 0; i < m->ntodo; i++)
-		if ((any && !all) || !decide(m, m->todo[i]))
+/* Those that the function decides leave todo. Returns whether there were any. */
+static bool todo_try(struct lane_mend *m, bool (*decide)(struct lane_mend *, uint32_t))
+{
+	uint32_t n = m->ntodo, kept = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (!decide(m, m->todo[i]))
 			m->todo[kept++] = m->todo[i];
-		else
-			any = true;
 	m->ntodo = kept;
-	return any;
+	return kept < n;
 }
 
 static void column_write(struct lane_mend *m)
@@ -149,6 +149,11 @@ static void column_write(struct lane_mend *m)
 	m->columns++;
 }
 
+static bool is_too_much(const struct lane_mend *m)
+{
+	return m->failed * m->x.g.narcs > EFFORT;
+}
+
 /* The switches are marked. False: one of them finds no way, though links lead there, and there is no tree. */
 static bool column_solve(struct lane_mend *m)
 {
@@ -157,8 +162,9 @@ static bool column_solve(struct lane_mend *m)
 		for (uint32_t s = 0; s < m->x.g.n; s++)
 			m->was[s] = FAB_NONE;
 	while (m->ntodo)
-		if (!todo_try(m, switch_keep, true) && !todo_try(m, switch_keep_far, false) &&
-		    !todo_try(m, switch_force, false)) {
+		if (is_too_much(m)) {
+			return false;
+		} else if (!todo_try(m, switch_keep) && !todo_try(m, switch_any)) {
 			if (!lane_tree_route(m))
 				return false;
 			break;
@@ -331,6 +337,7 @@ static void mend_init(struct lane_mend *m)
 	m->vl = mem_array(arcs, RT_SLS);
 	m->load = mem_array(arcs, sizeof(*m->load));
 	m->up = mem_array(n, sizeof(*m->up));
+	m->of_tree = mem_array(arcs, sizeof(*m->of_tree));
 	m->marked = mem_zarray(n, sizeof(*m->marked));
 	m->broken = mem_zarray(n, sizeof(*m->broken));
 	m->arc = mem_array(n, sizeof(*m->arc));
@@ -353,6 +360,7 @@ static void mend_free(struct lane_mend *m)
 	free(m->sl);
 	free(m->load);
 	free(m->up);
+	free(m->of_tree);
 	free(m->marked);
 	free(m->broken);
 	free(m->arc);
@@ -392,7 +400,10 @@ static int solve(struct lane_mend *m, struct err *e)
 	if (ok)
 		lane_tree_reserve(m);
 	if (!ok || !columns_solve(m))
-		rc = err_set(e, -EDEADLK, "reroute: no ways are left that close no cycle");
+		rc = is_too_much(m)
+			     ? err_set(e, -ETIME, "reroute: too many ways would close a cycle")
+			     : err_set(e, -EDEADLK,
+				       "reroute: no ways are left that close no cycle");
 	else if (m->sl)
 		rt_sl_by_switch(x->t, m->sl);
 	mend_free(m);

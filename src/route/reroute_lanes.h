@@ -24,10 +24,11 @@ struct lane_mend {
 	uint8_t *sl;   /* [switch][stride of the tables]; NULL: 0 for all */
 	uint16_t base; /* SLs of which no two have the same VLs everywhere, as bits */
 	struct channel_order order;
-	uint64_t *load;	  /* by arc: routes of hosts to hosts */
-	uint32_t *up;	  /* by switch: the arc up a spanning tree; FAB_NONE: a root */
-	unsigned tree_sl; /* RT_SLS: there is no tree */
-	uint64_t changed;
+	uint64_t *load;		  /* by arc: routes of hosts to hosts */
+	uint32_t *up;		  /* by switch: the arc up a spanning tree; FAB_NONE: a root */
+	bool *of_tree;		  /* by arc: it is one, up or down */
+	unsigned tree_sl;	  /* RT_SLS: there is no tree */
+	uint64_t changed, failed; /* entries; ways that would close a cycle */
 	uint32_t columns;
 	/* of one LID */
 	uint32_t lid, dest, stamp;

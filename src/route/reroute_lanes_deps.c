@@ -210,6 +210,7 @@ bool lane_place(struct lane_mend *m, uint32_t s, uint32_t a, unsigned sl, bool s
 	m->added.n = 0;
 	if (packets_add(m, s, a, sl) && (!strict || arrivals_add(m, s, a)))
 		return true;
+	m->failed++;
 	lane_added_remove(m);
 	return false;
 }

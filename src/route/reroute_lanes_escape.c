@@ -69,12 +69,12 @@ static void tree_grow(struct lane_mend *m, uint32_t root)
 	}
 }
 
-static bool is_of_tree(const struct lane_mend *m, uint32_t a)
+static void tree_mark(struct lane_mend *m)
 {
-	const struct graph_arc *x = &m->x.g.arc[a];
-
-	return m->up[x->from] == a ||
-	       (m->up[x->to] != FAB_NONE && back(&m->x.g, m->up[x->to]) == a);
+	memset(m->of_tree, 0, m->x.g.narcs * sizeof(*m->of_tree));
+	for (uint32_t s = 0; s < m->x.g.n; s++)
+		if (m->up[s] != FAB_NONE)
+			m->of_tree[m->up[s]] = m->of_tree[back(&m->x.g, m->up[s])] = true;
 }
 
 /* All that may follow each other along the tree. */
@@ -86,8 +86,8 @@ static bool tree_place(struct lane_mend *m, unsigned sl)
 	for (uint32_t a = 0; a < g->narcs; a++) {
 		uint32_t s = g->arc[a].to;
 
-		for (uint32_t b = g->first[s]; is_of_tree(m, a) && b < g->first[s + 1]; b++)
-			if (g->arc[b].to != g->arc[a].from && is_of_tree(m, b) &&
+		for (uint32_t b = g->first[s]; m->of_tree[a] && b < g->first[s + 1]; b++)
+			if (g->arc[b].to != g->arc[a].from && m->of_tree[b] &&
 			    !(lane_serves(m, a, sl) && lane_serves(m, b, sl) &&
 			      lane_dep_add(m, lane_channel(m, a, sl), lane_channel(m, b, sl)))) {
 				lane_added_remove(m);
@@ -122,6 +122,7 @@ void lane_tree_reserve(struct lane_mend *m)
 		if (root == FAB_NONE)
 			return;
 		tree_grow(m, root);
+		tree_mark(m);
 		for (unsigned sl = 0; sl < RT_SLS; sl++)
 			if ((m->base >> sl & 1) && tree_place(m, sl)) {
 				m->tree_sl = sl;

@@ -372,7 +372,8 @@ int rt_reroute(const struct fab *f, const struct rt_before *ref, struct rt_table
 /*
  * The same for tables without ranks (ref->rank and rank are not looked at), with any number of lanes up to 8: free of deadlock
  * for each (link, VL), with the SL-to-VL maps of the reference. SLs of paths that change may change. Ways are chosen so that
- * old and new tables are free of deadlock together where that is possible. -EDEADLK: no such ways were found; -ENOTSUP: SLs or
+ * old and new tables are free of deadlock together where that is possible. -EDEADLK: no such ways were found; -ETIME: the search
+ * takes too long; -ENOTSUP: SLs or
  * VLs of the reference depend on input ports.
  */
 int rt_reroute_lanes(const struct fab *f, const struct rt_before *ref, struct rt_tables **t,
