@@ -7,10 +7,12 @@
 #include "trial/change_trial.h"
 #include "trial/fault_trial.h"
 #include "trial/restart_trial.h"
+#include "trial/trial_common.h"
 #include "trial/vm_trial.h"
 
 enum kind {
 	CHANGE,
+	CHANGE_ENGINE, /* with an engine that the seed draws */
 	FAULT,
 	RESTART,
 	VMS,
@@ -100,12 +102,19 @@ static const struct found {
 	{CHANGE, 130013709, "weft", "uneven link"},
 	/* Entries for LIDs that were gone stayed and led down and up by new ranks: no plan, no rest. */
 	{CHANGE, 123033526, NULL, "no plan"},
+	/* Routes without ranks, made from a reference, beside entries for LIDs that were gone. */
+	{CHANGE_ENGINE, 150000038, NULL, "cycle: entries of former tables"},
+	{CHANGE_ENGINE, 150000883, NULL, "cycle: entries of LIDs that are gone"},
+	{CHANGE_ENGINE, 150005952, NULL, "cycle: entries of LIDs that are gone"},
+	/* The engine of the reference did not serve any more, and nothing was compared with. */
+	{CHANGE_ENGINE, 150000071, NULL, "uneven routes of a reference"},
 };
 
 static bool run(const struct found *x, char *why, size_t size)
 {
 	const struct sm_mechanism *m = x->mechanism ? sm_mechanism_find(x->mechanism) : NULL;
 	struct change_trial c;
+	struct trial_engine g;
 	struct fault_trial f;
 	struct restart_trial r;
 	struct vm_trial v;
@@ -113,6 +122,11 @@ static bool run(const struct found *x, char *why, size_t size)
 	switch (x->kind) {
 	case CHANGE:
 		change_trial_run(x->seed, 32, m, &c);
+		snprintf(why, size, "%s", c.why);
+		return c.ok;
+	case CHANGE_ENGINE:
+		trial_draw_engine(x->seed, &g);
+		change_trial_run(x->seed, 32, &g.mechanism, &c);
 		snprintf(why, size, "%s", c.why);
 		return c.ok;
 	case FAULT:
