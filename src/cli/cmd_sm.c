@@ -94,7 +94,18 @@ static int check(struct settings *c)
 	return cli_print_json(&j);
 }
 
-static int print_config(const struct settings *c)
+/* Lists of the configuration; those of OpenSM's files are in these. */
+static void print_lists(void *ctx, const char *section, struct strbuf *out)
+{
+	const struct settings *c = ctx;
+
+	if (policy && !strcmp(section, "partitions") && !*c->partitions_file)
+		pol_print_partitions(policy, out);
+	if (policy && !strcmp(section, "qos") && !*c->qos_policy_file)
+		pol_print_qos(policy, out);
+}
+
+static int print_config(struct settings *c)
 {
 	struct strbuf yaml = {0};
 	struct json j = {0};
@@ -103,7 +114,7 @@ static int print_config(const struct settings *c)
 		settings_print_json(c, &j);
 		return cli_print_json(&j);
 	}
-	settings_print_yaml(c, true, &yaml);
+	settings_print_yaml_with(c, true, print_lists, c, &yaml);
 	return cli_write("-", &yaml);
 }
 

@@ -274,6 +274,7 @@ static int piece(struct reader *r, char *s)
 			&r->at, r->e,
 			"expected ':' after the name, P_Key and flags of a partition, found '%.40s'",
 			pol_trim(s));
+	pol_partitions_begin(r->p);
 	rc = definition(r, s);
 	return rc ? rc : body(r, rest);
 }
@@ -286,7 +287,6 @@ int pol_read_partitions(struct pol *p, const char *file, const char *text, size_
 	struct strbuf line = {0};
 	int rc = 0;
 
-	pol_partitions_begin(p);
 	while (!rc && pol_line(&text, end, &r.at, &line)) {
 		char *s = line.s;
 

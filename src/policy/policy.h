@@ -189,7 +189,7 @@ void pol_group_flags_default(struct pol_group_flags *f);
 
 /* ---- reading OpenSM's files (partitions_conf.c, qos_policy_conf.c) ---- */
 
-/* Definitions are added to p. Faults are "FILE:LINE: expected ..., found ...", -EINVAL, and p is of no use any
+/* Definitions are added to p; without any p stays as it is, as OpenSM takes such a file. Faults are "FILE:LINE: expected ..., found ...", -EINVAL, and p is of no use any
  * more. */
 int pol_read_partitions(struct pol *p, const char *file, const char *text, size_t len,
 			struct err *e);

@@ -155,6 +155,8 @@ static int set_file(const struct reader *x, const struct opensm_key *k, const ch
 	if (strlen(value) >= sizeof(x->r->partitions))
 		return expected(x, k->name, "a path of up to 255 bytes", value);
 	snprintf(to, sizeof(x->r->partitions), "%s", value);
+	*(to == x->r->qos_policy ? &x->r->qos_policy_line : &x->r->partitions_line) =
+		strcmp(value, k->dflt) ? x->line : 0;
 	return 0;
 }
 
@@ -264,6 +266,9 @@ int settings_from_opensm(const char *file, const char *text, size_t len, struct 
 		free(line);
 		text = stop + 1;
 	}
+	x.line = r->qos_policy_line;
+	if (!r->s.sm.qos && r->qos_policy_line)
+		left(&x, "qos_policy_file", r->qos_policy, "it has no effect while qos is FALSE");
 	return rc ? rc : settings_check(&r->s, NULL, e);
 }
 

@@ -36,8 +36,9 @@ extern const struct opensm_key opensm_keys[]; /* ends with name == NULL */
 struct opensm_result {
 	struct settings s;
 	struct pol *p;
-	VEC(char *) left;		       /* sentences: "FILE:LINE: KEY VALUE: why" */
-	char partitions[256], qos_policy[256]; /* files that it names; "": none */
+	VEC(char *) left;			   /* sentences: "FILE:LINE: KEY VALUE: why" */
+	char partitions[256], qos_policy[256];	   /* files that it names; "": none */
+	unsigned partitions_line, qos_policy_line; /* where; 0: at its default */
 };
 
 /* 0, or -EINVAL with "FILE:LINE: expected ..., found ..." in e. Free the result either way. */

@@ -154,6 +154,10 @@ void setting_expects(const struct setting *k, struct strbuf *out); /* "a number 
 /* ---- as documents (settings_print.c, settings_schema.c) ---- */
 
 void settings_print_yaml(const struct settings *s, bool comments, struct strbuf *out);
+/* The same; more() adds lists to the end of a section. */
+void settings_print_yaml_with(const struct settings *s, bool comments,
+			      void (*more)(void *ctx, const char *section, struct strbuf *out),
+			      void *ctx, struct strbuf *out);
 void settings_print_json(const struct settings *s, struct json *j); /* {section: {key: value}} */
 void settings_schema(struct strbuf *out);			    /* JSON Schema */
 void setting_json(const struct setting *k, const struct settings *s, const char *name,

@@ -82,6 +82,13 @@ static void key_print(struct strbuf *out, const struct setting *k, const struct 
 
 void settings_print_yaml(const struct settings *c, bool comments, struct strbuf *out)
 {
+	settings_print_yaml_with(c, comments, NULL, NULL, out);
+}
+
+void settings_print_yaml_with(const struct settings *c, bool comments,
+			      void (*more)(void *ctx, const char *section, struct strbuf *out),
+			      void *ctx, struct strbuf *out)
+{
 	for (const struct settings_section *s = settings_sections; s->name; s++) {
 		if (comments && s != settings_sections)
 			strbuf_add(out, "\n");
@@ -91,6 +98,8 @@ void settings_print_yaml(const struct settings *c, bool comments, struct strbuf 
 		for (const struct setting *k = settings_table; k->key; k++)
 			if (!strcmp(k->section, s->name))
 				key_print(out, k, c, comments);
+		if (more)
+			more(ctx, s->name, out);
 	}
 }
 

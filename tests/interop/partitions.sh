@@ -133,7 +133,8 @@ other()
 	*high_limit) echo 7 ;;
 	*vlarb_*) echo 0:1,1:2 ;;
 	*sl2vl) echo 0,1,2 ;;
-	partition_config_file | qos_policy_file) echo "$dir/none.conf" ;;
+	partition_config_file) echo "$dir/partitions.conf" ;;
+	qos_policy_file) echo "$dir/none.conf" ;;
 	*) case $2 in
 		TRUE) echo FALSE ;;
 		FALSE) echo TRUE ;;
@@ -147,10 +148,7 @@ other()
 
 each_changed()
 {
-	echo 'qos-ulps
-default : 0
-end-qos-ulps' > none.conf
-	sed 's/^qos FALSE/qos TRUE/' template > with_qos
+	echo 'A=0x10 : ALL=full;' > partitions.conf
 	"$weft" config from-opensm template 2> /dev/null | grep -v '^#' > same.yaml
 	while read -r key; do
 		value=$(sed -n "s/^$key //p" template | head -n 1)

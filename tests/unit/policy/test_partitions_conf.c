@@ -137,6 +137,10 @@ TEST(without_a_file_all_are_full_members)
 	pol_free(p);
 	p = read_text("# nothing but a remark\n");
 	expect(p, host(0), "ffff");
+	expect(p, host(3), "ffff");
+	pol_free(p);
+	p = read_text("a=0x10 : NONE;");
+	expect(p, host(0), "ffff");
 	expect(p, host(3), "7fff");
 	pol_free(p);
 }

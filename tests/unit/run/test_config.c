@@ -440,6 +440,107 @@ TEST(the_example_is_valid)
 	free(text);
 }
 
+/* ---- lists ---- */
+
+static const char lists[] =
+	"partitions:\n"
+	"  enforce: in\n"
+	"  list:\n"
+	"    - pkey: 0x7fff\n"
+	"      members: [{ALL: full}]\n"
+	"    - members:\n"
+	"        - 0x17: full\n"
+	"        - \"io \\\"*\\\"/P1\": both\n"
+	"      pkey: 0x10\n"
+	"      name: storage\n"
+	"      indx0: true\n"
+	"      ipoib: true\n"
+	"      scopes: [2, 5]\n"
+	"      sl: 3\n"
+	"      groups:\n"
+	"        - mgid: \"ff12::77\"\n"
+	"          qkey: 0x99\n"
+	"          scopes: [5]\n"
+	"    - name: no key\n"
+	"qos:\n"
+	"  enabled: true\n"
+	"  groups:\n"
+	"    - {name: g, guids: [1, 0x10-0x20], names: [\"a*\"], types: [SELF], pkeys: [1-2], partitions: [storage]}\n"
+	"  levels:\n"
+	"    - {name: DEFAULT, sl: 1}\n"
+	"    - {name: l, mtu: 4, rate: 7, life: 9, pkey: 0x8010, path_bits: [0-3]}\n"
+	"  rules:\n"
+	"    - {level: l, sources: [g], destinations: [g], qos_classes: [7], service_ids: [0x10000-0x1ffff], pkeys: [3]}\n"
+	"  classes:\n"
+	"    ca: {high_limit: 6, vlarb_high: \"0:4\", vlarb_low: \"1:64,2:1\", sl2vl: \"0,1,15\"}\n";
+
+TEST(lists_become_a_policy)
+{
+	struct pol *p = pol_new(), *again = pol_new();
+	struct strbuf text = {0};
+	struct settings c;
+	struct err e = {""};
+
+	settings_default(&c);
+	if (run_config_read("f", lists, strlen(lists), &c, p, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(c.sm.part_enforce, SM_ENFORCE_IN);
+	assert_true(c.sm.qos && p->configured);
+	assert_int_equal(p->partitions.n, 3);
+	assert_string_equal(p->partitions.at[1].name, "storage");
+	assert_int_equal(p->partitions.at[1].members.n, 2);
+	assert_string_equal(p->partitions.at[1].members.at[1].name, "io \"*\"/P1");
+	assert_int_equal(p->partitions.at[1].groups.n, 5);
+	assert_int_equal(p->partitions.at[2].pkey, 1);
+	assert_int_equal(p->default_level, 0);
+	assert_int_equal(p->rules.at[0].service_ids.at[0].to, 0x1ffff);
+	assert_int_equal(p->vls[POL_CA_PORT].sl2vl[2], 15);
+	strbuf_add(&text, "partitions:\n");
+	pol_print_partitions(p, &text);
+	strbuf_add(&text, "qos:\n");
+	pol_print_qos(p, &text);
+	if (run_config_read("again", text.s, text.len, &c, again, &e))
+		fail_msg("%s\n%s", e.text, text.s);
+	assert_true(pol_same(p, again));
+	pol_free(p);
+	pol_free(again);
+	strbuf_free(&text);
+}
+
+static void list_refused(const char *text, const char *why)
+{
+	struct settings c, before;
+	struct err e = {""};
+
+	settings_default(&c);
+	before = c;
+	assert_int_equal(run_config_read("f", text, strlen(text), &c, NULL, &e), -EINVAL);
+	assert_string_equal(e.text, why);
+	assert_memory_equal(&c, &before, sizeof(c));
+}
+
+TEST(faults_of_lists)
+{
+	list_refused("partitions: {list: 3}", "f:1:20: expected a list of partitions; found '3'");
+	list_refused("partitions:\n  list:\n    - {name: a, pkee: 1}",
+		     "f:3:17: unknown key 'pkee' in a partition, did you mean 'pkey'?");
+	list_refused("partitions:\n  list:\n    - {name: a, pkey: 0x8000}",
+		     "f:3:23: expected a P_Key from 0x0001 to 0x7fff; found '0x8000'");
+	list_refused("partitions:\n  list:\n    - {name: a, members: [{ALL: ful1}]}",
+		     "f:3:33: expected full, limited or both after 'ALL', found 'ful1'");
+	list_refused("partitions:\n  list:\n    - {name: a, mtu: 9}",
+		     "f:3:22: expected a code of an MTU from 1 to 5 for mtu, found '9'");
+	list_refused("qos: {rules: [{level: x}]}",
+		     "f:1:23: expected the name of a level of qos.levels; found 'x'");
+	list_refused("qos: {levels: [{sl: 1}]}",
+		     "f:1:16: expected a name of the level; found a mapping");
+	list_refused("qos: {classes: {cb: {sl2vl: 1}}}",
+		     "f:1:21: expected default, ca, sw0, swe or rtr; found 'cb'");
+	list_refused(
+		"qos: {classes: {ca: {sl2vl: 16}}}",
+		"f:1:29: expected up to 16 VLs from 0 to 15, such as 0,1,2, for sl2vl, found '16'");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -453,6 +554,8 @@ int main(void)
 		cmocka_unit_test(settings_that_need_a_restart),
 		cmocka_unit_test(default_paths),
 		cmocka_unit_test(documents_match_the_table),
+		cmocka_unit_test(lists_become_a_policy),
+		cmocka_unit_test(faults_of_lists),
 		cmocka_unit_test(the_example_is_valid),
 	};
 
