@@ -91,15 +91,19 @@ bool sa_ends_share(struct sa *sa, const struct sa_end *a, const struct sa_end *b
 	return key;
 }
 
-bool sa_may_see(struct sa *sa, const struct sa_request *q, port_id p)
+/* A port may always ask about itself. */
+bool sa_may_ask_of(struct sa *sa, const struct sa_request *q, const struct sa_end *e)
 {
-	const struct sa_view *v = &sa->view;
-	const struct sa_end *e, *r;
+	const struct sa_end *r;
 	uint16_t any;
 
-	if (q->trusted || !sm_policy(v->sm)->configured)
+	if (q->trusted || !sm_policy(sa->view.sm)->configured)
 		return true;
-	e = sa_end_by_lid(v, sa_lid_of(v, p));
-	r = sa_end_by_lid(v, q->lid);
-	return e && r && sa_ends_share(sa, r, e, 0, &any);
+	r = sa_end_by_lid(&sa->view, q->lid);
+	return e && r && (r->port == e->port || sa_ends_share(sa, r, e, 0, &any));
+}
+
+bool sa_may_see(struct sa *sa, const struct sa_request *q, port_id p)
+{
+	return sa_may_ask_of(sa, q, sa_end_by_lid(&sa->view, sa_lid_of(&sa->view, p)));
 }

@@ -4,7 +4,6 @@
  * tables that will be in force lead from its SLID to its DLID; MTU and rate are the lowest on that way, the SL is that of
  * the routing engine. Does not choose among equals: paths come in the order in which OpenSM ranks them.
  */
-#include "policy/policy.h"
 #include "sa/paths.h"
 #include "sa/registry.h"
 
@@ -90,22 +89,6 @@ static bool pairs_of(const struct sa_view *v, const struct rt_tables *t, const s
 	return true;
 }
 
-static const struct sa_end *requester(const struct sa *sa, const struct sa_request *q)
-{
-	return sa_end_by_lid(&sa->view, q->lid);
-}
-
-static bool may_ask(struct sa *sa, const struct sa_request *q, const struct sa_end *from,
-		    const struct sa_end *to)
-{
-	const struct sa_end *r = requester(sa, q);
-	uint16_t any;
-
-	if (q->trusted || !sm_policy(sa->view.sm)->configured)
-		return true;
-	return r && (sa_ends_share(sa, r, from, 0, &any) && sa_ends_share(sa, r, to, 0, &any));
-}
-
 bool sa_paths_between(struct sa *sa, const struct sa_request *q, const struct sa_wish *w,
 		      const struct sa_end *from, const struct sa_end *to, sa_path_sink *sink,
 		      void *ctx)
@@ -117,7 +100,7 @@ bool sa_paths_between(struct sa *sa, const struct sa_request *q, const struct sa
 
 	if ((w->has_pkey && !w->pkey) || /* no partition has it */
 	    !sa_ends_share(sa, from, to, w->has_pkey ? w->pkey : 0, &p.pkey) ||
-	    !may_ask(sa, q, from, to))
+	    !sa_may_ask_of(sa, q, from) || !sa_may_ask_of(sa, q, to))
 		return true;
 	sa_level_of(sa, w, &p, &l);
 	if (l.none)
