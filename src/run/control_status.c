@@ -218,7 +218,9 @@ static void json_engine(struct json *j, const struct run_view *v)
 
 	json_str(j, "engine", g ? g->name : named->choose ? "auto" : "fera");
 	json_str(j, "engine_why",
-		 named->choose || *why ? why : "named in the configuration"); /* or why another one serves */
+		 named->choose || *why
+			 ? why
+			 : "named in the configuration"); /* or why another one serves */
 	json_str(j, "engine_worse", v->sm ? sm_advice(v->sm) : "");
 }
 

@@ -112,7 +112,7 @@ void sa_registry_forget(struct sa *sa); /* all of it, without a word to the call
 /* This manager is master now, and its items are others than before: the caller gets all of them. */
 void sa_registry_tell_all(struct sa *sa);
 
-/* ---- policy_groups.c ---- */
+/* ---- permanent_groups.c ---- */
 
 void sa_policy_groups(struct sa *sa,
 		      const struct sm *sm); /* after another policy, and when it begins to serve */

@@ -335,7 +335,6 @@ static void follow(struct sa *sa, const struct sm *sm, time_ps now)
 		sa_registry_tell_all(sa);
 		sa->copy.whole = false;
 	}
-	sa->groups.mlids = sm_mlids(sm);
 	if (!sa->serving)
 		sa->policy_known = false;
 	else if (!sa->policy_known || sa->policy != sm_policy(sm)) {
@@ -348,6 +347,7 @@ static void follow(struct sa *sa, const struct sm *sm, time_ps now)
 	sa_view_update(&sa->view, sm);
 	if (!sa->view.fab)
 		return;
+	sa->groups.mlids = sm_mlids(sm);
 	own_place(sa, &st);
 	if (sa->serving)
 		sa_registry_ports_changed(sa);

@@ -186,9 +186,8 @@ static uint64_t guess_events(const struct whatif *x)
 	uint64_t sum = 0, packets = 0, far = 1;
 
 	for (node_id n = 0; n < f->nnodes; n++) {
-		uint64_t smps = fab_is_switch(f, n)
-					? 6 + 3ull * f->nodes[n].nports + f->nnodes / 64
-					: 9;
+		uint64_t smps =
+			fab_is_switch(f, n) ? 6 + 3ull * f->nodes[n].nports + f->nnodes / 64 : 9;
 
 		if (d[n] == UINT16_MAX)
 			continue;

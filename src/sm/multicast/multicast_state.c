@@ -51,6 +51,13 @@ unsigned sm_mlids(const struct sm *sm)
 	return n;
 }
 
+/* Without lanes; with ranks that tables obey, these are enough. */
+const uint64_t *sm_trees_rank(const struct sm *sm)
+{
+	return sm->routes.rank && sm->routes.ranked && !sm->routes.tables->lanes ? sm->routes.rank
+										 : NULL;
+}
+
 unsigned sm_multicast_sls(const struct sm *sm)
 {
 	return sm->topo.fab && sm->routes.tables

@@ -21,13 +21,6 @@ static bool tables_in_place(const struct sm *sm)
 	return true;
 }
 
-/* Without lanes; with ranks that tables obey, these are enough. */
-const uint64_t *sm_trees_rank(const struct sm *sm)
-{
-	return sm->routes.rank && sm->routes.ranked && !sm->routes.tables->lanes ? sm->routes.rank
-										 : NULL;
-}
-
 static struct sm_trees *compute(struct sm *sm, bool changing)
 {
 	struct sm_trees_task *k = sm_trees_task_new(sm);

@@ -97,7 +97,8 @@ bool sm_balance_answer(struct sm *sm, struct sm_routes *r)
 		return false;
 	b->id = 0;
 	none = !r->tables || !r->verified;
-	if (b->wished && none && r->verified) { /* the tables in force are those that are wished for */
+	if (b->wished && none &&
+	    r->verified) { /* the tables in force are those that are wished for */
 		sm_engine_note(sm, r);
 		sm_wishes_taken(sm);
 	}

@@ -3,7 +3,7 @@
  * What hosts register: groups by the rules of MCMemberRecord, services with leases, subscriptions and the reports that
  * follow, and all of it saved and given back.
  *
- * Covers: registry.c items.c groups.c members.c services.c subscriptions.c reports.c policy_groups.c
+ * Covers: registry.c items.c groups.c members.c services.c subscriptions.c reports.c permanent_groups.c
  */
 #include "sa_fixture.h"
 
