@@ -130,6 +130,7 @@ other()
 	case $1 in
 	routing_engine) echo updn ;;
 	part_enforce) echo in ;;
+	*_timeout) echo 12 ;;
 	*high_limit) echo 7 ;;
 	*vlarb_*) echo 0:1,1:2 ;;
 	*sl2vl) echo 0,1,2 ;;

@@ -46,6 +46,7 @@ struct sm_partitions {
 	struct map64 by_guid;
 	enum sm_pkeys_stage stage;
 	struct sm_cursor at;
+	bool restart;	   /* the work is to begin again */
 	uint32_t asked;	   /* blocks and other questions without an answer */
 	uint32_t written;  /* blocks and ports set since the work began */
 	time_ps reread_at; /* doubtful tables are read again; TIME_NEVER */
@@ -66,6 +67,8 @@ bool sm_pkeys_next(struct sm *sm, struct sm_req *r);
 /* Whether the response, or the failure, is of a request of this room. */
 bool sm_pkeys_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
 bool sm_pkeys_fail(struct sm *sm, const struct sm_txn *t);
+void sm_pkeys_doubt(struct sm *sm, struct sm_pkey_table *t,
+		    time_ps until); /* it is read again then */
 void sm_pkeys_doubling(struct sm *sm,
 		       time_ps until); /* the subnet doubled an SMP: copies arrive until then */
 time_ps sm_pkeys_wake(const struct sm *sm);
@@ -83,5 +86,12 @@ void sm_pkeys_forget(struct sm *sm);	/* another manager writes them from now on 
 /* The port of a host, or port 0 of a switch, whose keys this port holds: itself, or the one behind it; NONE: neither. */
 uint32_t sm_pkeys_of(const struct sm *sm, uint32_t port);
 struct pol_port sm_pol_port(const struct sm *sm, uint32_t port);
+
+/* port_classes.c */
+void sm_port_class_vls(const struct sm *sm, const struct sm_node *n, unsigned num,
+		       struct pol_vls *v); /* without QoS: none */
+uint8_t sm_vl_high_limit(const struct sm *sm, const struct sm_port *p);
+/* VLs of SLs at an output port that has so many VLs, as the policy says; false: it does not. */
+bool sm_qos_map(const struct sm *sm, uint32_t node, unsigned out, unsigned vls, uint8_t vl[RT_SLS]);
 
 #endif

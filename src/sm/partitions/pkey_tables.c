@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * P_Key tables that ports hold, and the policy. State: struct sm_partitions, tables by GUID through every discovery.
- * Ways in: sm_policy_set(), sm_pkey_table(), sm_pkey_block(). Does not send anything: see pkey_updates.c.
+ * Ways in: sm_pkey_table(), sm_pkey_block(), and what other rooms report. Calls no other room: see pkey_updates.c.
  */
 #include "sm/manager.h"
 
@@ -25,21 +25,89 @@ uint32_t sm_policy_number(const struct sm *sm)
 	return sm->partitions.number;
 }
 
-void sm_policy_set(struct sm *sm, const struct pol *p)
+/* ---- the work ---- */
+
+/* Whether settings say what ports hold beyond what the manager needs. */
+static bool has_values(const struct sm_config *c)
+{
+	return c->hoq_life || c->leaf_hoq_life || c->vl_stall || c->leaf_vl_stall ||
+	       c->phy_errors || c->overrun_errors || c->link_speed || c->link_speed_ext ||
+	       c->link_width;
+}
+
+static bool same_values(const struct sm_config *a, const struct sm_config *b)
+{
+	return a->hoq_life == b->hoq_life && a->leaf_hoq_life == b->leaf_hoq_life &&
+	       a->vl_stall == b->vl_stall && a->leaf_vl_stall == b->leaf_vl_stall &&
+	       a->phy_errors == b->phy_errors && a->overrun_errors == b->overrun_errors &&
+	       a->link_speed == b->link_speed && a->link_speed_ext == b->link_speed_ext &&
+	       a->link_width == b->link_width && a->part_enforce == b->part_enforce &&
+	       a->vl_high_limit == b->vl_high_limit;
+}
+
+void sm_partitions_configured(struct sm *sm, const struct sm_config *old)
+{
+	if (same_values(&sm->cfg, old))
+		return;
+	sm->partitions.values |=
+		has_values(&sm->cfg) || sm->cfg.vl_high_limit != old->vl_high_limit;
+	sm->partitions.restart = true;
+}
+
+void sm_pkeys_outdated(struct sm *sm)
+{
+	if (sm->partitions.serving && !sm_pkeys_busy(sm) && pol_names_used(sm_policy(sm)))
+		sm->partitions.restart = true;
+}
+
+bool sm_pkeys_busy(const struct sm *sm)
+{
+	return (sm->partitions.serving || sm->partitions.values) &&
+	       (sm->partitions.restart || sm->partitions.stage != SM_PKEYS_END);
+}
+
+bool sm_pkeys_open(const struct sm *sm)
+{
+	return sm_pkeys_busy(sm) ||
+	       (sm->partitions.serving && sm->partitions.reread_at != TIME_NEVER);
+}
+
+time_ps sm_pkeys_wake(const struct sm *sm)
+{
+	return sm_pkeys_busy(sm) ? TIME_NEVER : sm->partitions.reread_at;
+}
+
+/* ---- Sets that may be carried out late ---- */
+
+void sm_pkeys_doubt(struct sm *sm, struct sm_pkey_table *t, time_ps until)
 {
 	struct sm_partitions *s = &sm->partitions;
 
-	if (pol_same(s->policy, p))
-		return;
-	pol_free(s->policy);
-	s->policy = pol_copy(p);
-	s->number++;
-	s->serving |= p->configured;
-	sm_pkeys_round(sm);
-	if (sm->core.phase == SM_READY && sm->cfg.qos) { /* tables of VLs are written in a round */
-		sm_unfinished(sm);
-		sm_change_later(sm, SM_CAUSE_ORDER, SM_ABOUT_NOTHING);
-	}
+	t->doubtful = true;
+	s->reread_at = s->reread_at == TIME_NEVER ? until : MAX(s->reread_at, until);
+}
+
+void sm_pkeys_doubling(struct sm *sm, time_ps until)
+{
+	struct sm_partitions *s = &sm->partitions;
+
+	for (size_t i = 0; i < s->nodes.n; i++)
+		for (unsigned p = 0; p < s->nodes.at[i].width; p++) {
+			struct sm_pkey_table *t = &s->nodes.at[i].ports[p];
+
+			if (t->set_at && t->set_at + (until - sm->core.now) >= sm->core.now)
+				sm_pkeys_doubt(sm, t, until);
+		}
+}
+
+void sm_partitions_time_back(struct sm *sm, time_ps by)
+{
+	struct sm_partitions *s = &sm->partitions;
+
+	sm_time_shift(&s->reread_at, by);
+	for (size_t i = 0; i < s->nodes.n; i++)
+		for (unsigned p = 0; p < s->nodes.at[i].width; p++)
+			sm_time_shift(&s->nodes.at[i].ports[p].set_at, by);
 }
 
 /* ---- tables ---- */
@@ -151,21 +219,6 @@ void sm_pkeys_forget(struct sm *sm)
 }
 
 /* ---- ports ---- */
-
-struct pol_port sm_pol_port(const struct sm *sm, uint32_t port)
-{
-	const struct sm_port *p = &sm->topo.ports.at[port];
-	const struct sm_node *n = &sm->topo.nodes.at[p->node];
-
-	return (struct pol_port){
-		.guid = p->guid,
-		.node_guid = n->guid,
-		.type = (enum iba_node_type)n->type,
-		.num = p->num,
-		.description = sm_node_desc(sm, n->guid),
-		.is_sm = sm_is_own(sm, p),
-	};
-}
 
 uint32_t sm_pkeys_of(const struct sm *sm, uint32_t port)
 {

@@ -10,14 +10,6 @@ enum {
 	SETS_MOST = 64
 }; /* of one table, before the device counts as one that does not keep what is set */
 
-static void doubt(struct sm *sm, struct sm_pkey_table *t, time_ps until)
-{
-	struct sm_partitions *s = &sm->partitions;
-
-	t->doubtful = true;
-	s->reread_at = s->reread_at == TIME_NEVER ? until : MAX(s->reread_at, until);
-}
-
 /* ---- beginning ---- */
 
 /* A Set without an answer may be carried out late. */
@@ -27,7 +19,7 @@ static void table_begin(struct sm *sm, struct sm_pkey_table *t)
 		if (t->block[b] == SM_PKEYS_ASKED) {
 			t->block[b] = SM_PKEYS_UNKNOWN;
 			if (t->set_at)
-				doubt(sm, t, sm_copies_until(sm));
+				sm_pkeys_doubt(sm, t, sm_copies_until(sm));
 		}
 	t->sets = 0;
 	t->asking = false;
@@ -57,34 +49,8 @@ void sm_pkeys_round(struct sm *sm)
 		    !sm->topo.nodes.at[i].si.linear_top)
 			sm_pkeys_unknown(sm, i); /* it restarted */
 	sm->partitions.written = 0;
+	sm->partitions.restart = false;
 	begin(sm);
-}
-
-/* Whether settings say what ports hold beyond what the manager needs. */
-static bool has_values(const struct sm_config *c)
-{
-	return c->hoq_life || c->leaf_hoq_life || c->vl_stall || c->leaf_vl_stall ||
-	       c->phy_errors || c->overrun_errors || c->link_speed || c->link_speed_ext ||
-	       c->link_width;
-}
-
-static bool same_values(const struct sm_config *a, const struct sm_config *b)
-{
-	return a->hoq_life == b->hoq_life && a->leaf_hoq_life == b->leaf_hoq_life &&
-	       a->vl_stall == b->vl_stall && a->leaf_vl_stall == b->leaf_vl_stall &&
-	       a->phy_errors == b->phy_errors && a->overrun_errors == b->overrun_errors &&
-	       a->link_speed == b->link_speed && a->link_speed_ext == b->link_speed_ext &&
-	       a->link_width == b->link_width && a->part_enforce == b->part_enforce &&
-	       a->vl_high_limit == b->vl_high_limit;
-}
-
-void sm_partitions_configured(struct sm *sm, const struct sm_config *old)
-{
-	if (same_values(&sm->cfg, old))
-		return;
-	sm->partitions.values |=
-		has_values(&sm->cfg) || sm->cfg.vl_high_limit != old->vl_high_limit;
-	sm_pkeys_round(sm);
 }
 
 void sm_pkeys_at_rest(struct sm *sm)
@@ -93,25 +59,39 @@ void sm_pkeys_at_rest(struct sm *sm)
 		begin(sm);
 }
 
-void sm_pkeys_outdated(struct sm *sm)
+void sm_policy_set(struct sm *sm, const struct pol *p)
 {
-	if (sm->partitions.serving && !sm_pkeys_busy(sm) && pol_names_used(sm_policy(sm)))
-		begin(sm);
-}
+	struct sm_partitions *s = &sm->partitions;
 
-bool sm_pkeys_busy(const struct sm *sm)
-{
-	return (sm->partitions.serving || sm->partitions.values) &&
-	       sm->partitions.stage != SM_PKEYS_END;
-}
-
-bool sm_pkeys_open(const struct sm *sm)
-{
-	return sm_pkeys_busy(sm) ||
-	       (sm->partitions.serving && sm->partitions.reread_at != TIME_NEVER);
+	if (pol_same(s->policy, p))
+		return;
+	pol_free(s->policy);
+	s->policy = pol_copy(p);
+	s->number++;
+	s->serving |= p->configured;
+	s->restart = true;
+	if (sm->core.phase == SM_READY && sm->cfg.qos) { /* tables of VLs are written in a round */
+		sm_unfinished(sm);
+		sm_change_later(sm, SM_CAUSE_ORDER, SM_ABOUT_NOTHING);
+	}
 }
 
 /* ---- what a table should hold ---- */
+
+struct pol_port sm_pol_port(const struct sm *sm, uint32_t port)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+	const struct sm_node *n = &sm->topo.nodes.at[p->node];
+
+	return (struct pol_port){
+		.guid = p->guid,
+		.node_guid = n->guid,
+		.type = (enum iba_node_type)n->type,
+		.num = p->num,
+		.description = sm_node_desc(sm, n->guid),
+		.is_sm = sm_is_own(sm, p),
+	};
+}
 
 /* The name decides, and is not known: the table stays as it is until it is. */
 static bool name_missing(const struct sm *sm, uint32_t port)
@@ -361,6 +341,8 @@ bool sm_pkeys_next(struct sm *sm, struct sm_req *r)
 
 	if (!sm_pkeys_busy(sm) || !sm->topo.fab)
 		return false;
+	if (s->restart)
+		sm_pkeys_round(sm);
 	while (s->stage != SM_PKEYS_END) {
 		if (stage_next(sm, r))
 			return true;
@@ -392,8 +374,9 @@ static void table_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *dat
 	memcpy(x->held + b * SM_PKEY_BLOCK, is.pkey, sizeof(is.pkey));
 	x->block[b] = SM_PKEYS_KNOWN;
 	if (t->method == IBA_SET && (t->tries > 1 || sm->audit.doubling))
-		doubt(sm, x,
-		      sm_copies_until(sm)); /* an earlier copy may arrive after a later Set */
+		sm_pkeys_doubt(
+			sm, x,
+			sm_copies_until(sm)); /* an earlier copy may arrive after a later Set */
 }
 
 bool sm_pkeys_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
@@ -432,7 +415,7 @@ bool sm_pkeys_fail(struct sm *sm, const struct sm_txn *t)
 	x = sm_pkey_table(sm, t->target.port);
 	x->given_up = true;
 	if (t->method == IBA_SET)
-		doubt(sm, x, sm_copies_until(sm));
+		sm_pkeys_doubt(sm, x, sm_copies_until(sm));
 	if (t->attr_id == IBA_ATTR_PKEY_TABLE && block_of(t) < x->nblocks)
 		x->block[block_of(t)] = SM_PKEYS_UNKNOWN;
 	sm_note_failed(sm, t);
@@ -440,11 +423,6 @@ bool sm_pkeys_fail(struct sm *sm, const struct sm_txn *t)
 }
 
 /* ---- time ---- */
-
-time_ps sm_pkeys_wake(const struct sm *sm)
-{
-	return sm_pkeys_busy(sm) ? TIME_NEVER : sm->partitions.reread_at;
-}
 
 void sm_pkeys_wake_up(struct sm *sm)
 {
@@ -462,27 +440,4 @@ void sm_pkeys_wake_up(struct sm *sm)
 			t->doubtful = false;
 		}
 	begin(sm);
-}
-
-void sm_pkeys_doubling(struct sm *sm, time_ps until)
-{
-	struct sm_partitions *s = &sm->partitions;
-
-	for (size_t i = 0; i < s->nodes.n; i++)
-		for (unsigned p = 0; p < s->nodes.at[i].width; p++) {
-			struct sm_pkey_table *t = &s->nodes.at[i].ports[p];
-
-			if (t->set_at && t->set_at + (until - sm->core.now) >= sm->core.now)
-				doubt(sm, t, until);
-		}
-}
-
-void sm_partitions_time_back(struct sm *sm, time_ps by)
-{
-	struct sm_partitions *s = &sm->partitions;
-
-	sm_time_shift(&s->reread_at, by);
-	for (size_t i = 0; i < s->nodes.n; i++)
-		for (unsigned p = 0; p < s->nodes.at[i].width; p++)
-			sm_time_shift(&s->nodes.at[i].ports[p].set_at, by);
 }

@@ -76,16 +76,6 @@ static bool port_in_use(const struct sm *sm, uint32_t node, unsigned num)
 	return num && sm->topo.fab->ports[f->first_port + num].peer != FAB_NONE;
 }
 
-void sm_slvl_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, enum sm_purpose purpose,
-		  struct sm_req *r)
-{
-	struct iba_slvl_table t;
-
-	sm_map_wanted(sm, node, in, out, t.vl);
-	sm_req_node(sm, r, IBA_SET, purpose, node, IBA_ATTR_SLVL_TABLE, in << 8 | out);
-	iba_slvl_table_put(&t, r->data);
-}
-
 /* For every pair of input and output ports in use, except disabled turns. */
 static bool want_slvl(struct sm *sm, uint32_t node, struct sm_req *r)
 {

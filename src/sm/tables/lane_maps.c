@@ -165,6 +165,16 @@ void sm_vlarb_fill(const struct sm *sm, uint32_t port, struct iba_vlarb_table *t
 	}
 }
 
+void sm_slvl_make(struct sm *sm, uint32_t node, unsigned in, unsigned out, enum sm_purpose purpose,
+		  struct sm_req *r)
+{
+	struct iba_slvl_table t;
+
+	sm_map_wanted(sm, node, in, out, t.vl);
+	sm_req_node(sm, r, IBA_SET, purpose, node, IBA_ATTR_SLVL_TABLE, in << 8 | out);
+	iba_slvl_table_put(&t, r->data);
+}
+
 void sm_vlarb_make(struct sm *sm, uint32_t port, enum sm_purpose purpose, struct sm_req *r)
 {
 	struct iba_vlarb_table t;

@@ -1,42 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Quality of service by kind of port: VL arbitration and SL-to-VL tables of the policy, for the VLs that a link has.
- * State: none. Ways in: sm_qos_map(), sm_qos_vlarb_next(), sm_vl_high_limit(). Routes with several lanes have SL-to-VL
+ * State: none. Ways in: sm_qos_host_map(), sm_qos_vlarb(), sm_qos_check(). Routes with several lanes have SL-to-VL
  * tables of their own, which win: lane_maps.c.
  */
 #include "sm/manager.h"
-
-static void vls_of(const struct sm *sm, const struct sm_node *n, unsigned num, struct pol_vls *v)
-{
-	enum pol_class c = n->type == IBA_NODE_ROUTER	? POL_ROUTER_PORT
-			   : n->type != IBA_NODE_SWITCH ? POL_CA_PORT
-			   : num			? POL_SWITCH_PORT
-							: POL_SWITCH_PORT0;
-
-	*v = (struct pol_vls){0};
-	if (sm->cfg.qos)
-		pol_vls_of(sm_policy(sm), c, v);
-}
-
-uint8_t sm_vl_high_limit(const struct sm *sm, const struct sm_port *p)
-{
-	struct pol_vls v;
-
-	vls_of(sm, &sm->topo.nodes.at[p->node], p->num, &v);
-	return v.has & POL_HAS_HIGH_LIMIT ? v.high_limit : (uint8_t)sm->cfg.vl_high_limit;
-}
-
-bool sm_qos_map(const struct sm *sm, uint32_t node, unsigned out, unsigned vls, uint8_t vl[RT_SLS])
-{
-	struct pol_vls v;
-
-	vls_of(sm, &sm->topo.nodes.at[node], out, &v);
-	if (!(v.has & POL_HAS_SL2VL))
-		return false;
-	for (unsigned sl = 0; sl < RT_SLS; sl++)
-		vl[sl] = (uint8_t)(v.sl2vl[sl] == RT_VL_NONE ? RT_VL_NONE : v.sl2vl[sl] % vls);
-	return true;
-}
 
 /* A host's own table: one for each port. */
 bool sm_qos_host_map(struct sm *sm, uint32_t port, struct sm_req *r)
@@ -83,7 +51,7 @@ bool sm_qos_vlarb(struct sm *sm, uint32_t port, unsigned block, struct sm_req *r
 	const struct sm_port *p = &sm->topo.ports.at[port];
 	struct pol_vls v;
 
-	vls_of(sm, &sm->topo.nodes.at[p->node], p->num, &v);
+	sm_port_class_vls(sm, &sm->topo.nodes.at[p->node], p->num, &v);
 	if (block == 1 && !(v.has & POL_HAS_LOW)) { /* VLs in turn */
 		sm_vlarb_make(sm, port, SM_FOR_CONFIGURATION, r);
 		return true;

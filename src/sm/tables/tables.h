@@ -231,9 +231,6 @@ bool sm_map_is_off(const uint8_t vl[RT_SLS]); /* the turn is disabled */
 bool sm_map_again_next(struct sm *sm, struct sm_cursor *at, uint32_t *node, uint32_t *turn);
 
 /* qos_tables.c */
-uint8_t sm_vl_high_limit(const struct sm *sm, const struct sm_port *p);
-/* VLs of SLs at an output port that has so many VLs, as the policy says; false: it does not. */
-bool sm_qos_map(const struct sm *sm, uint32_t node, unsigned out, unsigned vls, uint8_t vl[RT_SLS]);
 bool sm_qos_host_map(struct sm *sm, uint32_t port, struct sm_req *r);
 bool sm_qos_vlarb(struct sm *sm, uint32_t port, unsigned block,
 		  struct sm_req *r); /* block: 1 to 4 */

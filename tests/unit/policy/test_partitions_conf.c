@@ -2,7 +2,7 @@
 /*
  * OpenSM's partitions.conf: P_Key tables as OpenSM 3.3.23 programs them from the same files (read with smpquery on
  * an emulated 4-port 2-tree; host 0 has the manager), groups as its SA lists them, and faults by line.
- * Covers: partitions_conf.c, policy_members.c, policy_groups.c, policy_text.c
+ * Covers: partitions_conf.c, policy_members.c, partition_groups.c, policy_text.c
  */
 #include "unit_test.h"
 
