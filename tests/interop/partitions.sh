@@ -54,6 +54,13 @@ by_weft()
 	emu_start net -q && sm_once --partitions-file partitions.conf --log-level error && tables weft.tables
 }
 
+# Without definitions Weft leaves enforcement as it is: all ports are members of the one partition.
+same_tables()
+{
+	[ "$1" != empty ] || sed -i 's/;.*//' opensm.tables weft.tables
+	diff opensm.tables weft.tables
+}
+
 cases()
 {
 	cat << 'END'
@@ -70,7 +77,7 @@ while IFS='|' read -r case text; do
 	echo "$text" | sed 's/; /;\n/g' > partitions.conf
 	ok "$case: OpenSM programs it" by_opensm
 	ok "$case: Weft programs it" by_weft
-	ok "$case: all tables are the same" diff opensm.tables weft.tables
+	ok "$case: all tables are the same" same_tables "$case"
 done < table
 
 # ---- a reload ----
