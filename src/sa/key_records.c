@@ -9,7 +9,8 @@ enum { KEYS = SM_PKEYS_A_BLOCK, GUIDS = 8 };
 
 /* ---- P_Keys ---- */
 
-/* How many keys a port has room for: of a switch's external port what it can enforce. */
+/* How many keys a port has room for: of a switch's external port what it can enforce. A node that was restored from saved
+ * state has at least one block. */
 static unsigned key_room(const struct sa_view *v, port_id p)
 {
 	const struct fab_port *x = &v->fab->ports[p];
@@ -18,7 +19,7 @@ static unsigned key_room(const struct sa_view *v, port_id p)
 	struct iba_node_info ni;
 
 	if (!fab_is_switch(v->fab, x->node) || !x->num)
-		return sm_node_info(v->sm, guid, &ni) ? ni.partition_cap : 0;
+		return sm_node_info(v->sm, guid, &ni) ? MAX(ni.partition_cap, 1u) : 0;
 	return sm_switch_info(v->sm, guid, &si) ? si.partition_enf_cap : 0;
 }
 

@@ -119,12 +119,18 @@ struct sa_transfer {
 	uint16_t lid;
 	uint8_t sl;
 	bool used, inbound;
-	bool ready; /* segments can be sent */
+	bool ready;  /* segments can be sent */
+	bool queued; /* it is in the queue of those */
 };
 
 struct sa_transfers {
 	VEC(struct sa_transfer) list; /* places are used again */
-	uint32_t n, turn;
+	VEC(uint32_t) unused;	      /* of them */
+	struct map64 by;	      /* from LID, transaction and direction */
+	uint16_t of_lid[IBA_LID_MAX_UNICAST + 1];
+	uint32_t queue[SA_TRANSFERS]; /* a ring of those with segments to send */
+	uint32_t head, nqueued;
+	uint32_t n;
 	size_t bytes;
 	time_ps due;
 	uint64_t segments, failed;

@@ -6,39 +6,35 @@
  * Segments are handed out one transfer after another, so that a host with a large table does not hold up the others. A host
  * that does not answer costs its bytes until its transfer is given up: IBA_RMPP_TRIES times LATE.
  */
+#include "base/rng.h"
 #include "sa/sa_priv.h"
 
 enum { LATE_MS = 250 };
 
+/* ---- which there are ---- */
+
+static uint64_t key_of(uint16_t lid, uint64_t tid, bool inbound)
+{
+	return hash64_add(hash64_add(tid, lid), inbound);
+}
+
+static const struct sa_transfer *look_up(const struct sa *sa, uint16_t lid, uint64_t tid,
+					 bool inbound)
+{
+	uint32_t at = map64_get(&sa->transfers.by, key_of(lid, tid, inbound));
+	const struct sa_transfer *t = at == MAP_NONE ? NULL : &sa->transfers.list.at[at];
+
+	return t && t->lid == lid && t->tid == tid && t->inbound == inbound ? t : NULL;
+}
+
 static struct sa_transfer *find(struct sa *sa, uint16_t lid, uint64_t tid, bool inbound)
 {
-	for (size_t i = 0; i < sa->transfers.list.n; i++) {
-		struct sa_transfer *t = &sa->transfers.list.at[i];
-
-		if (t->used && t->lid == lid && t->tid == tid && t->inbound == inbound)
-			return t;
-	}
-	return NULL;
+	return (struct sa_transfer *)look_up(sa, lid, tid, inbound);
 }
 
 bool sa_transfer_is_under_way(const struct sa *sa, uint16_t lid, uint64_t tid)
 {
-	for (size_t i = 0; i < sa->transfers.list.n; i++) {
-		const struct sa_transfer *t = &sa->transfers.list.at[i];
-
-		if (t->used && t->lid == lid && t->tid == tid && !t->inbound)
-			return true;
-	}
-	return false;
-}
-
-static unsigned count_of(const struct sa *sa, uint16_t lid)
-{
-	unsigned n = 0;
-
-	for (size_t i = 0; i < sa->transfers.list.n; i++)
-		n += sa->transfers.list.at[i].used && sa->transfers.list.at[i].lid == lid;
-	return n;
+	return look_up(sa, lid, tid, false);
 }
 
 static void due_by(struct sa *sa, struct sa_transfer *t, time_ps now)
@@ -47,50 +43,80 @@ static void due_by(struct sa *sa, struct sa_transfer *t, time_ps now)
 	sa->transfers.due = MIN(sa->transfers.due, t->due);
 }
 
-/* NULL: there are too many. */
-static struct sa_transfer *begin(struct sa *sa, uint16_t lid, uint8_t sl, uint64_t tid,
+/* It has segments to send: in turn with others. */
+static void ready(struct sa *sa, struct sa_transfer *t)
+{
+	struct sa_transfers *all = &sa->transfers;
+
+	t->ready = true;
+	if (t->queued)
+		return;
+	t->queued = true;
+	all->queue[(all->head + all->nqueued++) % SA_TRANSFERS] = (uint32_t)(t - all->list.at);
+}
+
+static struct sa_transfer *place(struct sa_transfers *all)
+{
+	if (all->unused.n)
+		return &all->list.at[all->unused.at[--all->unused.n]];
+	vec_push(&all->list, (struct sa_transfer){0});
+	return &all->list.at[all->list.n - 1];
+}
+
+/* NULL: there are too many, or the key is taken. */
+static struct sa_transfer *begin(struct sa *sa, const struct sa_mad *to, uint64_t tid, bool inbound,
 				 size_t bytes, time_ps now)
 {
 	struct sa_transfers *all = &sa->transfers;
-	struct sa_transfer *t = NULL;
+	uint64_t key = key_of(to->lid, tid, inbound);
+	struct sa_transfer *t;
 
 	if (all->n >= SA_TRANSFERS || all->bytes + bytes > SA_TRANSFER_BYTES ||
-	    count_of(sa, lid) >= SA_TRANSFERS_OF_ONE)
+	    to->lid > IBA_LID_MAX_UNICAST || all->of_lid[to->lid] >= SA_TRANSFERS_OF_ONE ||
+	    map64_get(&all->by, key) != MAP_NONE)
 		return NULL;
-	for (size_t i = 0; i < all->list.n && !t; i++)
-		if (!all->list.at[i].used)
-			t = &all->list.at[i];
-	if (!t) {
-		vec_push(&all->list, (struct sa_transfer){0});
-		t = &all->list.at[all->list.n - 1];
-	}
-	*t = (struct sa_transfer){.used = true, .lid = lid, .sl = sl, .tid = tid};
+	t = place(all);
+	*t = (struct sa_transfer){.used = true,
+				  .lid = to->lid,
+				  .sl = to->sl,
+				  .tid = tid,
+				  .inbound = inbound,
+				  .queued = t->queued};
+	map64_put(&all->by, key, (uint32_t)(t - all->list.at));
+	all->of_lid[to->lid]++;
 	all->n++;
 	due_by(sa, t, now);
 	return t;
 }
 
+/* Its place in the queue, if it has one, goes when its turn comes. */
 static void end(struct sa *sa, struct sa_transfer *t, bool failed)
 {
-	sa->transfers.n--;
-	sa->transfers.bytes -= t->inbound ? 0 : t->out.len;
-	sa->transfers.failed += failed;
+	struct sa_transfers *all = &sa->transfers;
+
+	all->n--;
+	all->of_lid[t->lid]--;
+	all->bytes -= t->inbound ? 0 : t->out.len;
+	all->failed += failed;
+	map64_del(&all->by, key_of(t->lid, t->tid, t->inbound));
 	free(t->bytes);
 	iba_rmpp_in_free(&t->in);
-	*t = (struct sa_transfer){.due = TIME_NEVER};
+	*t = (struct sa_transfer){.due = TIME_NEVER, .queued = t->queued};
+	vec_push(&all->unused, (uint32_t)(t - all->list.at));
 }
 
 bool sa_transfer_begin(struct sa *sa, uint16_t lid, uint8_t sl, uint8_t *bytes, size_t len,
 		       time_ps now)
 {
-	struct sa_transfer *t = begin(sa, lid, sl, iba_smp_tid(bytes), len, now);
+	struct sa_mad to = {.lid = lid, .sl = sl};
+	struct sa_transfer *t = begin(sa, &to, iba_smp_tid(bytes), false, len, now);
 
 	if (!t) {
 		free(bytes);
 		return false;
 	}
 	t->bytes = bytes;
-	t->ready = true;
+	ready(sa, t);
 	iba_rmpp_out_begin(&t->out, bytes, len);
 	sa->transfers.bytes += t->out.len;
 	return true;
@@ -104,7 +130,7 @@ static void take_answer(struct sa *sa, struct sa_transfer *t, const struct sa_ma
 
 	switch (iba_rmpp_out_answer(&t->out, in->mad, reply)) {
 	case IBA_RMPP_GO_ON:
-		t->ready = true;
+		ready(sa, t);
 		due_by(sa, t, now);
 		break;
 	case IBA_RMPP_DONE:
@@ -155,13 +181,12 @@ static void take_request(struct sa *sa, const struct sa_mad *in, time_ps now, ui
 	if (!t && iba_rmpp_segment(in->mad) != 1)
 		return; /* of one that was given up */
 	if (!t)
-		t = begin(sa, in->lid, in->sl, tid, 0, now);
+		t = begin(sa, in, tid, true, 0, now);
 	if (!t) {
 		iba_rmpp_refuse(in->mad, IBA_RMPP_STOP, IBA_RMPP_RESOURCES, reply);
 		sa_send(sa, in->lid, in->sl, reply);
 		return;
 	}
-	t->inbound = true;
 	t->in.most = SA_LONG_REQUEST;
 	take_data(sa, t, in, now, whole, len);
 }
@@ -190,9 +215,12 @@ bool sa_transfer_next(struct sa *sa, struct sa_mad *out, time_ps now)
 {
 	struct sa_transfers *all = &sa->transfers;
 
-	for (size_t i = 0; i < all->list.n; i++) {
-		struct sa_transfer *t = &all->list.at[(all->turn + i) % all->list.n];
+	while (all->nqueued) {
+		struct sa_transfer *t = &all->list.at[all->queue[all->head]];
 
+		all->head = (all->head + 1) % SA_TRANSFERS;
+		all->nqueued--;
+		t->queued = false;
 		if (!t->used || !t->ready)
 			continue;
 		if (!iba_rmpp_out_next(&t->out, out->mad)) {
@@ -202,7 +230,7 @@ bool sa_transfer_next(struct sa *sa, struct sa_mad *out, time_ps now)
 		out->lid = t->lid;
 		out->sl = t->sl;
 		due_by(sa, t, now);
-		all->turn = (uint32_t)((all->turn + i + 1) % all->list.n);
+		ready(sa, t);
 		all->segments++;
 		return true;
 	}
@@ -216,7 +244,7 @@ static void late(struct sa *sa, struct sa_transfer *t, time_ps now)
 	if (t->inbound) {
 		end(sa, t, true);
 	} else if (iba_rmpp_out_late(&t->out, reply) == IBA_RMPP_GO_ON) {
-		t->ready = true;
+		ready(sa, t);
 		due_by(sa, t, now);
 	} else {
 		sa_send(sa, t->lid, t->sl, reply);
@@ -245,4 +273,6 @@ void sa_transfers_free(struct sa *sa)
 		if (sa->transfers.list.at[i].used)
 			end(sa, &sa->transfers.list.at[i], false);
 	vec_free(&sa->transfers.list);
+	vec_free(&sa->transfers.unused);
+	map64_free(&sa->transfers.by);
 }

@@ -487,12 +487,43 @@ static void ask_records(struct world *w)
 
 #define ASKS(a, component) ((a)->mask & IBA_SA_BIT(path, component))
 
+static bool mtu_serves(const struct sa_ask *a, const struct iba_sa_path *q, struct iba_sa_path *p)
+{
+	if (!ASKS(a, mtu) || !ASKS(a, mtu_selector) || q->mtu_selector == 3)
+		return true;
+	if (!q->mtu || q->mtu > 5 || (q->mtu_selector == 0 && p->mtu <= q->mtu) ||
+	    (q->mtu_selector == 2 && p->mtu < q->mtu) || (q->mtu_selector == 1 && q->mtu == 1))
+		return false;
+	if (q->mtu_selector == 2)
+		p->mtu = q->mtu;
+	else if (q->mtu_selector == 1 && p->mtu >= q->mtu)
+		p->mtu = q->mtu - 1;
+	return true;
+}
+
+static bool rate_serves(const struct sa_ask *a, const struct iba_sa_path *q, unsigned rate,
+			struct iba_sa_path *p)
+{
+	unsigned asked = q->rate < RATES ? rates[q->rate] : 0, best = 0;
+
+	if (!ASKS(a, rate) || !ASKS(a, rate_selector) || q->rate_selector == 3)
+		return true;
+	if (!asked || (q->rate_selector == 0 && rate <= asked) ||
+	    (q->rate_selector == 2 && rate != asked))
+		return false;
+	if (q->rate_selector != 1 || rate < asked)
+		return true;
+	for (unsigned i = 0; i < RATES; i++)
+		if (rates[i] && rates[i] < asked && rates[i] > rates[best])
+			best = i;
+	p->rate = (uint8_t)best;
+	return best;
+}
+
 /* A path as it is answered to this request; false: it is not wanted. */
 static bool path_serves(const struct sa_ask *a, const struct iba_sa_path *q, const struct path *x,
 			struct iba_sa_path *p)
 {
-	unsigned best = 0;
-
 	*p = x->r;
 	if ((ASKS(a, sgid) && memcmp(q->sgid, p->sgid, 16)) ||
 	    (ASKS(a, dgid) && memcmp(q->dgid, p->dgid, 16)) ||
@@ -505,37 +536,12 @@ static bool path_serves(const struct sa_ask *a, const struct iba_sa_path *q, con
 			return false;
 		p->pkey = q->pkey;
 	}
-	if (ASKS(a, mtu) && ASKS(a, mtu_selector) && q->mtu_selector != 3) {
-		if (!q->mtu || q->mtu > 5 || (q->mtu_selector == 0 && p->mtu <= q->mtu) ||
-		    (q->mtu_selector == 2 && p->mtu < q->mtu) ||
-		    (q->mtu_selector == 1 && q->mtu == 1))
-			return false;
-		if (q->mtu_selector == 2)
-			p->mtu = q->mtu;
-		else if (q->mtu_selector == 1 && p->mtu >= q->mtu)
-			p->mtu = q->mtu - 1;
-	}
-	if (ASKS(a, rate) && ASKS(a, rate_selector) && q->rate_selector != 3) {
-		unsigned asked = q->rate < RATES ? rates[q->rate] : 0;
-
-		if (!asked || (q->rate_selector == 0 && x->rate <= asked) ||
-		    (q->rate_selector == 2 && x->rate != asked))
-			return false;
-		if (q->rate_selector == 1 && x->rate >= asked) {
-			for (unsigned i = 0; i < RATES; i++)
-				if (rates[i] && rates[i] < asked && rates[i] > rates[best])
-					best = i;
-			if (!best)
-				return false;
-			p->rate = (uint8_t)best;
-		}
-	}
 	if (ASKS(a, life) && ASKS(a, life_selector) &&
 	    ((q->life_selector == 0 && p->life <= q->life) ||
 	     (q->life_selector == 1 && p->life >= q->life) ||
 	     (q->life_selector == 2 && p->life != q->life)))
 		return false;
-	return true;
+	return mtu_serves(a, q, p) && rate_serves(a, q, x->rate, p);
 }
 
 static bool no_such_gid(const struct world *w, const uint8_t gid[16])
