@@ -24,7 +24,7 @@ struct sm_mft *sm_mft_find(const struct sm *sm, uint64_t guid)
 	return at == MAP_NONE ? NULL : &sm->multicast.mfts.at[at];
 }
 
-static struct sm_mft *find(struct sm *sm, uint64_t guid)
+struct sm_mft *sm_mft_make(struct sm *sm, uint64_t guid)
 {
 	struct sm_mft *m = sm_mft_find(sm, guid);
 
@@ -87,14 +87,14 @@ static void take(struct sm_mft_block *b, const uint8_t *data)
 
 void sm_mft_read(struct sm *sm, uint64_t guid, uint32_t modifier, const uint8_t *data)
 {
-	take(room(find(sm, guid), modifier), data);
+	take(room(sm_mft_make(sm, guid), modifier), data);
 	sm_multicast_dirty(sm);
 }
 
 /* Set again in this round or the one before: a late copy of the earlier Set may undo this one. */
 void sm_mft_set(struct sm *sm, uint64_t guid, uint32_t modifier, const uint8_t *data)
 {
-	struct sm_mft_block *b = room(find(sm, guid), modifier);
+	struct sm_mft_block *b = room(sm_mft_make(sm, guid), modifier);
 	struct sm_block_sets *s = &b->sets;
 
 	if (s->last && (uint8_t)(sm->audit.generation - s->last) <= 1) {
@@ -107,7 +107,7 @@ void sm_mft_set(struct sm *sm, uint64_t guid, uint32_t modifier, const uint8_t *
 
 void sm_mft_sent(struct sm *sm, uint64_t guid, uint32_t modifier, const uint8_t *data)
 {
-	struct sm_mft_block *b = room(find(sm, guid), modifier);
+	struct sm_mft_block *b = room(sm_mft_make(sm, guid), modifier);
 	struct iba_mft t;
 
 	iba_mft_get(&t, data, IBA_SMP_DATA_SIZE);
@@ -149,7 +149,7 @@ void sm_mft_unknown(struct sm *sm, uint64_t guid)
 
 void sm_mft_restarted(struct sm *sm, uint64_t guid)
 {
-	struct sm_mft *m = find(sm, guid);
+	struct sm_mft *m = sm_mft_make(sm, guid);
 
 	for (size_t i = 0; i < (size_t)m->nblocks * m->npos; i++) {
 		memset(m->at[i].has, 0, sizeof(m->at[i].has));

@@ -2,7 +2,8 @@
 /*
  * Multicast tables that were there before this manager. State: none of its own. Ways in: sm_mft_takeover(), when a switch is
  * met that has a LID and tables, and each answer. Blocks are read from the first on, up to MulticastFDBTop where the switch
- * says one, else as far as a block is not empty. What is behind is not known: it is written before an MLID of it is used.
+ * says one, else up to the first that is empty in all switches. What is behind is not known: it is emptied before an MLID of it
+ * is used.
  */
 #include "sm/manager.h"
 
@@ -33,40 +34,50 @@ static void ask(struct sm *sm, uint32_t node, uint32_t block)
 			sm_ask_mft(sm, node, sm_mft_modifier(block, p));
 }
 
+/* Blocks up to the first that is empty in all switches so far. */
+static void ask_more(struct sm *sm, uint32_t node, struct sm_mft *m)
+{
+	uint32_t end = MIN(sm->multicast.extent + 1, blocks_in_use(sm, node));
+
+	while (m->asked < end)
+		ask(sm, node, m->asked++);
+}
+
 void sm_mft_takeover(struct sm *sm, uint32_t node)
 {
-	const struct sm_mft *m = sm_mft_find(sm, sm->topo.nodes.at[node].guid);
-	uint32_t blocks = blocks_in_use(sm, node);
+	struct sm_mft *m;
 
-	if (!sm->cfg.multicast || !blocks)
+	if (!sm->cfg.multicast || !blocks_in_use(sm, node))
 		return;
-	for (uint32_t b = 0; b < (m && m->nblocks ? MIN(m->nblocks, blocks) : 1); b++)
-		ask(sm, node, b);
+	m = sm_mft_make(sm, sm->topo.nodes.at[node].guid);
+	m->epoch = sm->topo.epoch;
+	m->asked = 0;
+	ask_more(sm, node, m);
 }
 
-/* All positions of the last block that was asked are known, and one is not empty. */
-static bool goes_on(const struct sm *sm, uint32_t node, uint32_t block)
+static bool is_empty(const uint8_t *data)
 {
-	const struct sm_node *n = &sm->topo.nodes.at[node];
-	const struct sm_mft *m = sm_mft_find(sm, n->guid);
-	bool any = false;
-
-	if (block + 1 != m->nblocks || block + 1 >= blocks_in_use(sm, node))
-		return false;
-	for (unsigned p = 0; p < positions(n); p++) {
-		const uint16_t *has = sm_mft_known(m, block, p);
-
-		if (!has)
+	for (unsigned i = 0; i < IBA_SMP_DATA_SIZE; i++)
+		if (data[i])
 			return false;
-		for (unsigned i = 0; i < IBA_MFT_BLOCK; i++)
-			any |= has[i] != 0;
-	}
-	return any;
+	return true;
 }
 
+/* A tree need not pass all switches: where one has entries, all are asked for the next block. */
 void sm_mft_takeover_block(struct sm *sm, uint32_t node, uint32_t modifier, const uint8_t *data)
 {
+	uint32_t block = modifier & 0x1ff;
+
 	sm_mft_read(sm, sm->topo.nodes.at[node].guid, modifier, data);
-	if (goes_on(sm, node, modifier & 0x1ff))
-		ask(sm, node, (modifier & 0x1ff) + 1);
+	if (block < sm->multicast.extent || is_empty(data))
+		return;
+	sm->multicast.extent = block + 1;
+	for (uint32_t n = 0; n < sm->topo.nodes.n; n++) {
+		struct sm_mft *m = sm->topo.nodes.at[n].type == IBA_NODE_SWITCH
+					   ? sm_mft_find(sm, sm->topo.nodes.at[n].guid)
+					   : NULL;
+
+		if (m && m->epoch == sm->topo.epoch && !sm->topo.nodes.at[n].gone)
+			ask_more(sm, n, m);
+	}
 }

@@ -25,6 +25,7 @@ struct sm_mft {
 	uint64_t guid;
 	uint32_t nblocks;	 /* of 32 MLIDs, in `at` */
 	uint8_t npos;		 /* of 16 ports */
+	uint32_t epoch, asked;	 /* of a take-over: of the discovery; blocks that were asked */
 	bool fresh;		 /* it restarted empty: blocks that are not in `at` are empty */
 	struct sm_mft_block *at; /* [block][position] */
 };
@@ -62,6 +63,7 @@ struct sm_multicast {
 	VEC(struct sm_group_member) members;
 	VEC(struct sm_mft) mfts;
 	struct map64 by_guid;
+	uint32_t extent;	/* of an earlier manager: blocks up to the last that is not empty */
 	bool dirty;		/* switches may hold other than the trees that are wanted */
 	struct sm_trees *ready; /* of the tables that are distributed or in force; NULL: none */
 	VEC(struct sm_mft_write) writes; /* of the running step */
@@ -87,6 +89,7 @@ void sm_mft_unknown(struct sm *sm, uint64_t guid); /* it may have restarted */
 void sm_mft_restarted(struct sm *sm, uint64_t guid);
 void sm_mfts_unknown(struct sm *sm);
 void sm_mfts_forget(struct sm *sm); /* another manager writes them from now on */
+struct sm_mft *sm_mft_make(struct sm *sm, uint64_t guid);	/* found, or made */
 struct sm_mft *sm_mft_find(const struct sm *sm, uint64_t guid); /* NULL */
 /* NULL: not known. */
 const uint16_t *sm_mft_known(const struct sm_mft *m, uint32_t block, unsigned pos);

@@ -73,10 +73,13 @@ static void want(const struct sm *sm, struct wanted *w, const struct rt_branch *
 static void wanted_make(const struct sm *sm, const rt_mtrees *t, struct wanted *w)
 {
 	const struct fab *f = sm->topo.fab;
+	const rt_mtrees *new = &sm->multicast.ready->new;
 	size_t n = 0;
 
-	w->used = w->blocks =
-		t->n ? (t->at[t->n - 1].mlid - IBA_LID_MCAST_FIRST) / IBA_MFT_BLOCK + 1u : 0;
+	w->used =
+		new->n ? (new->at[new->n - 1].mlid - IBA_LID_MCAST_FIRST) / IBA_MFT_BLOCK + 1u : 0;
+	w->blocks = t->n ? (t->at[t->n - 1].mlid - IBA_LID_MCAST_FIRST) / IBA_MFT_BLOCK + 1u : 0;
+	w->blocks = MAX(w->blocks, w->used);
 	for (uint32_t s = 0; s < f->nswitches; s++) {
 		const struct sm_mft *m = sm_mft_find(sm, f->nodes[f->switches[s]].guid);
 
@@ -93,12 +96,13 @@ static void wanted_make(const struct sm *sm, const rt_mtrees *t, struct wanted *
 			want(sm, w, &t->at[i].at.at[k], t->at[i].mlid - IBA_LID_MCAST_FIRST);
 }
 
-/* It may hold something that is not wanted. */
+/* It may hold something that is not wanted; of a block that was never read or set nothing is known. */
 static bool holds_more(const struct wanted *w, const struct sm_mft *m, uint32_t block, unsigned pos,
 		       const uint16_t *mask)
 {
-	(void)w;
-	for (unsigned i = 0; m && block < m->nblocks && pos < m->npos && i < IBA_MFT_BLOCK; i++)
+	if (!m || block >= m->nblocks || pos >= m->npos)
+		return block < w->used && !sm_mft_known(m, block, pos);
+	for (unsigned i = 0; i < IBA_MFT_BLOCK; i++)
 		if (m->at[block * m->npos + pos].maybe[i] & ~mask[i])
 			return true;
 	return false;
