@@ -2,11 +2,12 @@
 /*
  * Groups of hosts: each is balanced by itself by the engines that say so, and numbers of groups reach all LIDs of a host. Keeps
  * no state; each test makes its own fabric.
- * Covers: node_groups.c
+ * Covers: node_groups.c, named_nodes.c
  */
 #include "route_fixture.h"
 
 #include "route/choose.h"
+#include "route/named_nodes.h"
 #include "route/node_groups.h"
 #include "route/quality.h"
 
@@ -103,12 +104,41 @@ TEST(all_lids_of_a_host_are_in_its_group)
 	fab_free(f);
 }
 
+/* GUIDs of nodes and ports, names, switches for their hosts, patterns; lists with faults by line. */
+TEST(hosts_are_found_as_users_name_them)
+{
+	struct fab *f = world_make((struct fab_gen){.kind = "mtree", .dims = {4, 2}});
+	bool *in = mem_zarray(f->nports + 1, sizeof(*in));
+	struct strbuf guids = {0};
+	struct rt_naming x;
+	struct err e;
+	char text[32];
+
+	rt_naming_init(&x, f, NULL, NULL);
+	assert_int_equal(rt_hosts_named(&x, "host 1", in), 1);
+	assert_int_equal(rt_hosts_named(&x, "host*", in), f->nhosts);
+	assert_int_equal(rt_hosts_named(&x, "leaf0", in), 2);
+	assert_int_equal(rt_hosts_named(&x, "nothing", in), 0);
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)f->nodes[f->switches[1]].guid);
+	assert_int_equal(rt_node_named(&x, text), f->switches[1]);
+	assert_int_equal(rt_node_named(&x, "0xdead"), FAB_NONE);
+	assert_int_equal(rt_guid_list("x", "# none\n0x12 host\n 34\r\n", 23, &guids, &e), 0);
+	assert_string_equal(guids.s, "0x0000000000000012\n0x0000000000000034\n");
+	assert_int_equal(rt_guid_list("x", "0x12\nhost", 9, &guids, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "x:2: expected a GUID"));
+	strbuf_free(&guids);
+	rt_naming_free(&x);
+	free(in);
+	fab_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_group_is_balanced_by_itself),
 		cmocka_unit_test(auto_takes_an_engine_that_knows_groups),
 		cmocka_unit_test(all_lids_of_a_host_are_in_its_group),
+		cmocka_unit_test(hosts_are_found_as_users_name_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
