@@ -210,6 +210,7 @@ uint8_t sm_subnet_timeout_found(const struct sm *sm, uint8_t wanted);
 bool sm_mark_make(struct sm *sm, uint32_t node,
 		  struct sm_req *r); /* false: it is as it should be */
 bool sm_turns_marked(const struct sm *sm);
+bool sm_is_marked(const struct sm *sm, const struct sm_port *p); /* port 0 of a switch */
 
 /* full_discovery.c */
 enum sm_outcome sm_discover_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);

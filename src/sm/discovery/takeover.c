@@ -12,17 +12,6 @@
 
 /* ---- marks ---- */
 
-static unsigned plain_bit(const struct sm *sm)
-{
-	return sm->cfg.subnet_timeout & 1;
-}
-
-/* Port 0 of a switch. */
-static bool is_marked(const struct sm *sm, const struct sm_port *p)
-{
-	return (p->pi.subnet_timeout & 1) != plain_bit(sm);
-}
-
 uint8_t sm_subnet_timeout_of(const struct sm *sm, uint32_t node)
 {
 	bool mark = sm->cfg.read_back && sm_disabled_any(sm, sm->topo.nodes.at[node].guid);
@@ -64,25 +53,6 @@ bool sm_mark_make(struct sm *sm, uint32_t node, struct sm_req *r)
 	return true;
 }
 
-/* A later SM would find every turn that is disabled now. */
-bool sm_turns_marked(const struct sm *sm)
-{
-	for (size_t i = 0; i < sm->dev.off.n; i++)
-		if (!sm->dev.off.at[i].sure)
-			return false;
-	for (uint32_t i = 0; i < sm->dev.rows.n; i++) {
-		const struct sm_row *r = &sm->dev.rows.at[i];
-		uint32_t node = map64_get(&sm->topo.by_guid, r->guid);
-
-		if (r->noff &&
-		    (node == MAP_NONE || sm->topo.nodes.at[node].gone ||
-		     sm->topo.nodes.at[node].markless ||
-		     !is_marked(sm, &sm->topo.ports.at[sm->topo.nodes.at[node].first_port])))
-			return false;
-	}
-	return true;
-}
-
 /* ---- tables and turns ---- */
 
 /* A switch with a LID that holds a table. */
@@ -111,7 +81,7 @@ void sm_takeover_ports(struct sm *sm, uint32_t node)
 {
 	const struct sm_node *n = &sm->topo.nodes.at[node];
 	const struct sm_port *p = &sm->topo.ports.at[n->first_port];
-	bool marked = is_marked(sm, p),
+	bool marked = sm_is_marked(sm, p),
 	     all = (sm_is_distrustful(sm) || sm_lanes_wanted(sm)) && sm_is_taking_over(&sm->disc);
 
 	if (!sm->cfg.read_back || !p->pi.lid || (!marked && (!all || sm_saved_turns(sm, node))))

@@ -109,14 +109,22 @@ struct sm_trees *sm_trees_run(const struct sm_trees_task *k, const struct fab *d
 			      const struct rt_mchange *c);
 void sm_trees_free(struct sm_trees *t);
 
-/* tree_updates.c */
-const uint64_t *sm_trees_rank(const struct sm *sm); /* that the tables obey; NULL */
+/* tree_writes.c */
+struct sm_trees *sm_trees_compute(struct sm *sm,
+				  bool changing); /* changing: from other unicast tables */
+void sm_trees_ready(struct sm *sm,
+		    struct sm_trees *t); /* takes them over, and frees those before */
+/* The blocks of these trees that switches do not hold; less: only masks that have more than they. */
+void sm_trees_writes(struct sm *sm, const rt_mtrees *t, bool less);
 bool sm_trees_first(struct sm *sm,
 		    struct sm_trees *ready); /* tables are to change: something has to go before */
-bool sm_trees_due(struct sm *sm);	     /* switches hold other than is wanted */
-bool sm_trees_rested(struct sm *sm);	     /* the phase that ends came from rest and goes there */
+
+/* tree_updates.c */
+bool sm_trees_due(struct sm *sm);    /* switches hold other than is wanted */
+bool sm_trees_rested(struct sm *sm); /* the phase that ends came from rest and goes there */
 
 /* multicast_state.c */
+const uint64_t *sm_trees_rank(const struct sm *sm); /* that the tables obey; NULL */
 void sm_multicast_dirty(struct sm *sm);
 void sm_multicast_free(struct sm *sm);
 void sm_multicast_time_back(struct sm *sm, time_ps by);
