@@ -192,7 +192,7 @@ static void restart(struct multicast_world *t)
 	settle(t, "after a restart");
 	same = !lab_device_tables_changed(t->lab, &before);
 	lab_device_tables_free(&before);
-	if (t->out->why[0] || t->out->loss > 0 || !same ||
+	if (t->out->why[0] || t->out->loss > 0 || !same || multicast_lanes(t) ||
 	    !lab_config(t->lab)->sm.mechanism.first->plan)
 		return;
 	sm_multicast_status(lab_sm(t->lab), &st);

@@ -27,6 +27,9 @@ struct multicast_world {
 	unsigned nparties;
 };
 
+/* The engine may use several lanes: SL-to-VL tables are not kept at a restart as linear tables are, and SL 0 may have no room
+ * for a tree. */
+bool multicast_lanes(const struct multicast_world *t);
 /* At rest: the trees in the devices are right, and no cycle was there since the last check. */
 void multicast_check(struct multicast_world *t, const char *when);
 
