@@ -98,7 +98,7 @@ const struct cli_cmd cmd_config_from_opensm = {
 		"file, line and reason. Keys at OpenSM's default stay at Weft's, unless OpenSM sets a value of devices "
 		"that Weft leaves as it is. Partitions and the QoS policy become lists; without these arguments the files "
 		"that OPENSM.CONF names are named in weft.yaml, if they exist.",
-	.examples = "weft config from-opensm /etc/opensm/opensm.conf > weft.yaml",
+	.examples = "weft config from-opensm opensm.conf > weft.yaml",
 	.min_args = 1,
 	.max_args = 3,
 	.run = config_run,
