@@ -43,6 +43,7 @@ struct devices {
 	struct sim_stats stats;
 	/* express mode only */
 	uint32_t walk_head, walk_tail; /* packets that have not been moved yet */
+	uint64_t walk_copies;	       /* that multicast made since the walk began */
 	bool walking;
 	struct port_counters *counters;
 	struct sim_link_fault *faults; /* by port, once one was set */

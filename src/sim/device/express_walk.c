@@ -16,6 +16,11 @@ static bool is_gmp(const struct pkt *p)
 	return class != IBA_CLASS_SUBN_LID && class != IBA_CLASS_SUBN_DR;
 }
 
+static bool is_multicast(const struct pkt *p)
+{
+	return p->smp.dlid >= IBA_LID_MCAST_FIRST && p->smp.dlid != IBA_LID_PERMISSIVE && is_gmp(p);
+}
+
 static enum place drop(struct sim *s, uint32_t p, enum sim_drop why)
 {
 	pkt_drop(s, p, why);
@@ -55,7 +60,8 @@ static void arrive(struct sim *s, uint32_t p, port_id at)
 {
 	struct pkt *pkt = &s->dev.pkts.at[p];
 
-	count_packet(s, at, SIM_CNT_RCV_DATA, SIM_CNT_RCV_PKTS, SIM_CNT_UNI_RCV);
+	count_packet(s, at, SIM_CNT_RCV_DATA, SIM_CNT_RCV_PKTS,
+		     is_multicast(pkt) ? SIM_CNT_MULTI_RCV : SIM_CNT_UNI_RCV);
 	pkt->node = s->fab->ports[at].node;
 	pkt->in_port = s->fab->ports[at].num;
 	pkt->from_local = false;
@@ -85,7 +91,8 @@ static enum place cross(struct sim *s, uint32_t p, unsigned out)
 		return drop_counted(s, p, SIM_DROP_LIFETIME, at, SIM_CNT_XMIT_DISCARDS);
 	to = s->ports[at].peer;
 	s->dev.stats.hops++;
-	count_packet(s, at, SIM_CNT_XMIT_DATA, SIM_CNT_XMIT_PKTS, SIM_CNT_UNI_XMIT);
+	count_packet(s, at, SIM_CNT_XMIT_DATA, SIM_CNT_XMIT_PKTS,
+		     is_multicast(pkt) ? SIM_CNT_MULTI_XMIT : SIM_CNT_UNI_XMIT);
 	t = s->dev.faults ? &s->dev.faults[at] : NULL;
 	if (t && suffers(t, pkt) && rng_chance(&s->dev.fault_rng, t->loss_q32))
 		return drop_counted(s, p, SIM_DROP_FAULT, to,
@@ -100,6 +107,53 @@ static enum place cross(struct sim *s, uint32_t p, unsigned out)
 	return AT_PORT;
 }
 
+/* ---- multicast ---- */
+
+/* More than so many at one time mean masks that form a loop: its copies would multiply for ever. */
+static uint64_t copies_limit(const struct sim *s)
+{
+	return 64 * (uint64_t)s->fab->nports + 1024;
+}
+
+/* A copy for one port of the mask; for port 0, the switch itself gets it. */
+static void copy_out(struct sim *s, uint32_t p, unsigned out)
+{
+	uint32_t copy = pkt_new(s), next;
+
+	next = s->dev.pkts.at[copy].next;
+
+	s->dev.pkts.at[copy] = s->dev.pkts.at[p];
+	s->dev.pkts.at[copy].next = next;
+	if (s->dev.walk_copies++ > copies_limit(s)) {
+		pkt_drop(s, copy, SIM_DROP_LIFETIME);
+	} else if (!out) {
+		s->dev.pkts.at[copy].from_local = false;
+		gsi_deliver(s, copy);
+	} else if (cross(s, copy, out) == AT_PORT) {
+		smi_enqueue(s, s->dev.pkts.at[copy].node, copy);
+	}
+}
+
+/* To all ports of the mask but the one that it came in by. The packet itself counts as the first copy. */
+static enum place by_mask(struct sim *s, uint32_t p)
+{
+	node_id n = s->dev.pkts.at[p].node;
+	unsigned in = s->dev.pkts.at[p].from_local ? 0 : s->dev.pkts.at[p].in_port, copies = 0;
+	port_id at = s->fab->nodes[n].first_port + in;
+	uint64_t mask[4];
+
+	sim_mft(s, n, s->dev.pkts.at[p].smp.dlid, mask);
+	for (unsigned out = 0; out <= s->fab->nodes[n].nports; out++)
+		if (mask[out / 64] >> out % 64 & 1 && out != in) {
+			s->dev.stats.duplicated += copies++ != 0;
+			copy_out(s, p, out);
+		}
+	if (!copies)
+		return drop_counted(s, p, SIM_DROP_UNROUTABLE, at, SIM_CNT_RCV_SWITCH_RELAY);
+	pkt_free(s, p);
+	return GONE;
+}
+
 /* A LID-routed packet leaves an endport at the sender's port, a switch by its table. */
 static enum place by_table(struct sim *s, uint32_t p)
 {
@@ -110,6 +164,8 @@ static enum place by_table(struct sim *s, uint32_t p)
 
 	if (!sim_is_switch(s, n))
 		return cross(s, p, pkt->in_port);
+	if (is_multicast(pkt))
+		return by_mask(s, p);
 	out = lid_route(s, n, pkt->smp.dlid, lid_for_smi(s, n, pkt->smp.mad));
 	if (out == 0) {
 		pkt->from_local = false;
@@ -144,7 +200,7 @@ static enum place at_gsi(struct sim *s, uint32_t p)
 {
 	struct pkt *pkt = &s->dev.pkts.at[p];
 
-	if (smi_has_lid(s, pkt)) {
+	if (smi_has_lid(s, pkt) || (is_multicast(pkt) && !pkt->from_local)) {
 		gsi_deliver(s, p);
 		return GONE;
 	}
@@ -189,6 +245,7 @@ void express_walk(struct sim *s)
 	if (s->dev.walking)
 		return;
 	s->dev.walking = true;
+	s->dev.walk_copies = 0;
 	while (s->dev.walk_head != PKT_NONE) {
 		uint32_t p = s->dev.walk_head;
 

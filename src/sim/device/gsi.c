@@ -13,8 +13,12 @@ enum { RESPONSE = 0x80 }; /* the R bit of a method */
 static void respond(struct sim *s, node_id n, unsigned port, struct sim_smp *smp, unsigned status)
 {
 	uint16_t to = smp->slid;
+	const struct fab_node *fn = &s->fab->nodes[n];
+	bool multicast = smp->dlid >= IBA_LID_MCAST_FIRST;
 
-	smp->slid = smp->dlid;
+	/* A multicast LID is no source. */
+	smp->slid = multicast ? s->ports[fn->first_port + (sim_is_switch(s, n) ? 0 : port)].pi.lid
+			      : smp->dlid;
 	smp->dlid = to;
 	iba_smp_set_method(smp->mad, IBA_GET_RESP);
 	iba_smp_set_status(smp->mad, (uint16_t)status);

@@ -366,6 +366,37 @@ TEST(gmps_without_a_receiver)
 	world_close(&w);
 }
 
+static void give_mft(struct world *w, unsigned hops, uint16_t mask)
+{
+	struct iba_mft t = {.mask = {[5] = mask}};
+	struct sim_smp s = smp_lid(IBA_SET, IBA_ATTR_MFT, 0, 1, (uint16_t)(9 + hops));
+
+	iba_mft_put(&t, iba_smp_data(s.mad));
+	assert_non_null(express_ask(w, &s));
+	w->inbox.n = 0;
+}
+
+/* From h0 along the chain; each host that the masks lead to answers from its own LID. */
+TEST(multicast_gmps_follow_masks)
+{
+	struct sim_smp s = gmp(IBA_CLASS_SUBN_ADM, IBA_GET, 1, IBA_LID_MCAST_FIRST + 5);
+	const struct sim_smp *r;
+	struct world w;
+
+	express_chain(&w, 3);
+	assert_null(express_ask(&w, &s)); /* no masks: no copies */
+	for (unsigned i = 1; i <= 3; i++)
+		give_mft(&w, i, 1 << 1 | 1 << 2);
+	r = express_ask(&w, &s);
+	assert_non_null(r);
+	assert_int_equal(r->slid, 2);
+	assert_true(sim_counted(w.sim, express_port(&w, w.fab->switches[0], 2),
+				SIM_CNT_MULTI_XMIT) > 0);
+	give_mft(&w, 2, 1 << 1);
+	assert_null(express_ask(&w, &s));
+	world_close(&w);
+}
+
 TEST(a_program_can_send_to_itself)
 {
 	struct sim_smp s = gmp(0x03, IBA_GET, 0x11, 1);
@@ -595,6 +626,7 @@ int main(void)
 		cmocka_unit_test(gmps_go_to_the_program_and_back),
 		cmocka_unit_test(gmps_need_active_links),
 		cmocka_unit_test(gmps_without_a_receiver),
+		cmocka_unit_test(multicast_gmps_follow_masks),
 		cmocka_unit_test(a_program_can_send_to_itself),
 		cmocka_unit_test(answers_without_end_do_not_recurse),
 		cmocka_unit_test(sm_info_goes_to_the_sm_at_the_port),
