@@ -137,7 +137,7 @@ static bool want(struct sm *sm, uint32_t node, enum step step, struct sm_req *r)
 	case STEP_LINKS:
 		return sm_link_set_next(sm, node, &sm->run.configure.item, r);
 	case STEP_SLVL:
-		return sm->cfg.qos && !sm_lanes_wanted(sm) &&
+		return sm_qos_maps_serve(sm) &&
 		       (sw ? want_slvl(sm, node, r) : want_host_map(sm, node, r));
 	case STEP_VLARB:
 		return sm->cfg.qos && want_vlarb(sm, node, r);

@@ -59,9 +59,16 @@ bool sm_qos_vlarb(struct sm *sm, uint32_t port, unsigned block, struct sm_req *r
 	return vlarb_block(sm, port, block, &v, r);
 }
 
+/* An engine that can use several lanes may have needed one. */
+bool sm_qos_maps_serve(const struct sm *sm)
+{
+	return sm->cfg.qos &&
+	       (sm->routes.tables ? !sm->routes.tables->lanes : !sm_lanes_wanted(sm));
+}
+
 void sm_qos_check(struct sm *sm)
 {
-	bool unused = sm->cfg.qos && sm_lanes_wanted(sm) && pol_has_sl2vl(sm_policy(sm));
+	bool unused = sm->cfg.qos && !sm_qos_maps_serve(sm) && pol_has_sl2vl(sm_policy(sm));
 
 	if (unused && !sm->dev.qos_unused)
 		sm_note(sm, .kind = SM_NOTE_QOS_UNUSED);

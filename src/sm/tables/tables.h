@@ -233,8 +233,9 @@ bool sm_map_again_next(struct sm *sm, struct sm_cursor *at, uint32_t *node, uint
 /* qos_tables.c */
 bool sm_qos_host_map(struct sm *sm, uint32_t port, struct sm_req *r);
 bool sm_qos_vlarb(struct sm *sm, uint32_t port, unsigned block,
-		  struct sm_req *r); /* block: 1 to 4 */
-void sm_qos_check(struct sm *sm);    /* tables that are configured and not used are noted once */
+		  struct sm_req *r);	     /* block: 1 to 4 */
+bool sm_qos_maps_serve(const struct sm *sm); /* no routes with lanes have their own */
+void sm_qos_check(struct sm *sm); /* tables that are configured and not used are noted once */
 
 /* link_settings.c */
 bool sm_link_set_next(struct sm *sm, uint32_t node, uint32_t *num, struct sm_req *r);
