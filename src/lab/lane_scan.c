@@ -195,17 +195,28 @@ static uint32_t find_waiting(struct lab_scan *s)
 	return s->lanes->nbuffered > 1 ? cyclic_links(s) : 0;
 }
 
+/* Whether copies for an MLID can have come into a switch by this port: from a host, or by a link of the tree. */
+static bool copies_enter(const struct lab_scan *s, node_id n, unsigned port, const uint64_t mask[4])
+{
+	port_id p = sim_port_peer(s->lab->sim, fab_port_id(s->f, n, port));
+
+	return !port || (p != FAB_NONE && (!in_switch(s, p) || mask[port / 64] >> port % 64 & 1));
+}
+
 /* Copies that came by any VL that the switch before may give them. */
 static void copy_depends(struct lab_scan *s, port_id in, unsigned out, uint16_t mlid)
 {
 	unsigned sl = s->lab->mlid_sl[mlid - IBA_LID_MCAST_FIRST], vl, next;
 	const struct fab_port *p = &s->f->ports[in], *from;
+	uint64_t mask[4];
 
 	from = &s->f->ports[sim_port_peer(s->lab->sim, in)];
 	if (!vl_out(s, p->node, p->num, out, sl, &next))
 		return;
+	sim_mft(s->lab->sim, from->node, mlid, mask);
 	for (unsigned k = 0; k <= s->f->nodes[from->node].nports; k++)
-		if (k != from->num && vl_out(s, from->node, k, from->num, sl, &vl))
+		if (k != from->num && copies_enter(s, from->node, k, mask) &&
+		    vl_out(s, from->node, k, from->num, sl, &vl))
 			depend(s, in, vl, out, next);
 }
 
