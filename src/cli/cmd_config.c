@@ -5,6 +5,7 @@
  */
 #include <unistd.h>
 
+#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/cmds.h"
 #include "settings/from_opensm.h"
@@ -67,6 +68,43 @@ static void yaml_make(const struct opensm_result *r, const char *file, struct st
 	settings_print_changed(&r->s, r->p, out);
 }
 
+static const char qos_setup_left[] =
+	"qos-setup: it has no effect in OpenSM, either; see qos.classes";
+
+static int json_write(const struct opensm_result *r, const char *qos_file, struct strbuf *yaml)
+{
+	struct json j = {0};
+	int rc;
+
+	json_open(&j, NULL, '{');
+	json_str(&j, "config", yaml->s);
+	json_open(&j, "no_equivalent", '[');
+	for (size_t i = 0; i < r->left.n; i++)
+		json_str(&j, NULL, r->left.at[i]);
+	if (r->p->qos_setup) {
+		struct strbuf text = {0};
+
+		strbuf_addf(&text, "%s: %s", qos_file, qos_setup_left);
+		json_str(&j, NULL, text.s);
+		strbuf_free(&text);
+	}
+	json_close(&j);
+	json_close(&j);
+	strbuf_add(&j.out, "\n");
+	rc = cli_write("-", &j.out);
+	json_free(&j);
+	return rc;
+}
+
+static int text_write(const struct opensm_result *r, const char *qos_file, struct strbuf *yaml)
+{
+	for (size_t i = 0; i < r->left.n; i++)
+		fprintf(stderr, "no equivalent: %s\n", r->left.at[i]);
+	if (r->p->qos_setup)
+		fprintf(stderr, "no equivalent: %s: %s\n", qos_file, qos_setup_left);
+	return cli_write("-", yaml);
+}
+
 static int config_run(char **args, unsigned nargs)
 {
 	struct opensm_result r = {0};
@@ -74,15 +112,9 @@ static int config_run(char **args, unsigned nargs)
 	struct err e;
 	int rc = convert(args, nargs, &r, &e) ? cli_bad("%s", e.text) : CLI_OK;
 
-	for (size_t i = 0; !rc && i < r.left.n; i++)
-		fprintf(stderr, "no equivalent: %s\n", r.left.at[i]);
-	if (!rc && r.p->qos_setup)
-		fprintf(stderr,
-			"no equivalent: %s: qos-setup: it has no effect in OpenSM, either; see qos.classes\n",
-			args[2]);
 	if (!rc) {
 		yaml_make(&r, args[0], &out);
-		rc = cli_write("-", &out);
+		rc = (cli_json ? json_write : text_write)(&r, nargs > 2 ? args[2] : "", &out);
 	}
 	strbuf_free(&out);
 	opensm_result_free(&r);

@@ -34,6 +34,7 @@ static const struct cli_group groups[] = {
 	{"sim", "run the subnet manager on a simulated fabric"},
 	{"lab", "run experiments and compare them with their sources"},
 	{"model", "published models of subnet management"},
+	{"config", "the manager's configuration"},
 	{"vm", "virtual machines of a running manager"},
 	{"mad", "management packets"},
 	{0},

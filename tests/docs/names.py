@@ -121,7 +121,7 @@ class Names:
             yield f"log record {name} at level {level}: " + ("not named" if (name, level) in there else "not in src")
 
     def keys(self, code):
-        for section, key in re.findall(r"\b([a-z]+)(?:\.|: \{)([a-z_]+)", code):
+        for section, key in re.findall(r"\b([a-z]+)(?:\.|: \{)([a-z0-9_]+)", code):
             if re.fullmatch(rf"{section}(\.|: \{{){key}.*", code) and section in self.settings:
                 if key not in self.settings[section] and not re.search(r"\.(c|h|sh|md|sock|net|txt|yaml)$", code):
                     yield f"setting {section}.{key}: no such key"

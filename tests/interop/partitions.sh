@@ -6,6 +6,8 @@
 # From the same partitions.conf, both managers program the same P_Key tables into hosts and switches, and the same
 # enforcement, as smpquery reads them on `weft fabric`. A reload changes them; OpenSM's own template, with each key
 # changed, becomes a configuration that weft sm accepts, or is listed.
+#
+# Covers: cmd_config.c
 
 # shellcheck disable=SC2015 # `a && b || explain`
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") # a path that holds in any directory

@@ -2,7 +2,7 @@
 /*
  * A manager that restores the subnet state of the one before it: what it requests, what it does after a
  * change or after another manager, and bytes that are not a saved state.
- * Covers: saved_state.c, saved_vms.c, saved_answers.c
+ * Covers: saved_state.c, saved_vms.c, saved_answers.c turn_marks.c
  */
 #include "mechanism_fixture.h"
 
