@@ -536,7 +536,7 @@ settings_are_options()
 	of() { jq -r --arg c "$1" '.commands[] | select(.name == $c) | .options[] | select(.key) | "\(.section).\(.key)"' table | sort; }
 	grep -v -e '^partitions.list$' -e '^qos.classes$' -e '^qos.groups$' -e '^qos.levels$' -e '^qos.rules$' keys > single
 	of sm | diff single - || return 1 # lists are for the file alone
-	grep -E '^(damping|keys|election|links|virtual)|^manager|^routes' keys | grep -v -e manager.unsafe -e keys.file > manager
+	grep -E '^(damping|keys|election|links|virtual)|^manager|^routes|^partitions.enforce|^qos.enabled|^qos.vl_high_limit' keys | grep -v -e manager.unsafe -e keys.file > manager
 	for c in 'sim up' 'sim demo'; do
 		of "$c" | diff manager - || return 1
 	done

@@ -251,7 +251,8 @@ diagnet()
 flow()
 {
 	rm -f osmtest.log
-	on_fabric osmtest -f "$1" -i inventory -l osmtest.log > out 2>&1 && grep -q 'PASS' out || { tail -n 5 out osmtest.log && false; }
+	# osmtest reads memory that it has not set: what Meson fills it with makes it fail, beside OpenSM, too.
+	MALLOC_PERTURB_=0 on_fabric osmtest -f "$1" -i inventory -l osmtest.log > out 2>&1 && grep -q 'PASS' out || { tail -n 5 out osmtest.log && false; }
 }
 
 ok "Weft manages" ready

@@ -68,7 +68,8 @@ up()
 
 flow()
 {
-	on_fabric timeout 60 osmtest -f "$1" -M 2 -i inventory -l osmtest.log > out 2>&1
+	# osmtest reads memory that it has not set: see sa_beside_opensm.sh.
+	MALLOC_PERTURB_=0 on_fabric timeout 60 osmtest -f "$1" -M 2 -i inventory -l osmtest.log > out 2>&1
 	grep -q 'PASS' out && ! grep -q 'FAIL' out || { tail -n 5 out osmtest.log && false; }
 }
 
