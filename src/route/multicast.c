@@ -353,7 +353,8 @@ uint32_t rt_multicast(const struct rt_multicast *m, rt_mtrees *out)
 	uint32_t partial = 0;
 
 	vec_room(out, m->ngroups);
-	memset(out->at, 0, m->ngroups * sizeof(*out->at));
+	if (m->ngroups)
+		memset(out->at, 0, m->ngroups * sizeof(*out->at));
 	out->n = m->ngroups;
 	space_init(&x, m);
 	if (m->ngroups && needs_order(&x))

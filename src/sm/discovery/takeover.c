@@ -84,7 +84,7 @@ void sm_takeover_ports(struct sm *sm, uint32_t node)
 	bool marked = sm_is_marked(sm, p),
 	     all = (sm_is_distrustful(sm) || sm_lanes_wanted(sm)) && sm_is_taking_over(&sm->disc);
 
-	if (!sm->cfg.read_back || !p->pi.lid || (!marked && (!all || sm_saved_turns(sm, node))))
+	if (!sm->cfg.read_back || !p->pi.lid || (!marked && !all) || sm_saved_turns(sm, node))
 		return;
 	for (unsigned in = all ? 0 : 1; in <= n->nports; in++)
 		for (unsigned out = 1; out <= n->nports; out++)

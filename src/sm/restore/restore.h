@@ -23,7 +23,7 @@ bool sm_saved_misleads(struct sm *sm, const struct sm_txn *t, const uint8_t *dat
 /* The stamp that proves a mirror, in a switch that may have it. */
 bool sm_saved_stamp(const struct sm *sm, uint32_t node, uint32_t *block);
 bool sm_saved_unproven(const struct sm *sm); /* the switch with the stamp was not met */
-/* Its turns are known to be enabled, unless it is marked. */
+/* Its turns are known to be enabled. */
 bool sm_saved_turns(const struct sm *sm, uint32_t node);
 /* It is not used further, nor what it said of tables and names; lost: because it is wrong, which is noted. */
 void sm_saved_drop(struct sm *sm);

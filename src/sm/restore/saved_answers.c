@@ -243,7 +243,11 @@ bool sm_saved_answer(struct sm *sm, struct sm_work w, uint8_t *data)
  */
 bool sm_saved_turns(const struct sm *sm, uint32_t node)
 {
-	return sm->restored.saved && node_known(sm, sm->topo.nodes.at[node].guid);
+	const struct sm_saved *m = sm->restored.saved;
+
+	return m && node_known(sm, sm->topo.nodes.at[node].guid) &&
+	       !(m->turns &&
+		 sm_is_marked(sm, &sm->topo.ports.at[sm->topo.nodes.at[node].first_port]));
 }
 
 void sm_saved_lost(struct sm *sm)

@@ -194,6 +194,18 @@ bool sm_at_rest(const struct sm *sm)
 	return true;
 }
 
+/* A small first letter: turns of marked switches are disabled. Else none is, whatever a switch shows. */
+static void name_put(const struct sm *sm, const char *name, struct sm_bytes *s)
+{
+	sm_bytes_put_n(s, sm->dev.off.n ? 'w' : 'W', 1);
+	sm_bytes_put(s, name + 1, NAME - 1);
+}
+
+static bool name_is(const uint8_t *bytes, const char *name)
+{
+	return (bytes[0] == 'W' || bytes[0] == 'w') && !memcmp(bytes + 1, name + 1, NAME - 1);
+}
+
 static unsigned kind_of(const struct sm *sm)
 {
 	return (sm_saved_is_virtual(sm) ? WITH_VMS : 0) |
@@ -211,7 +223,7 @@ uint8_t *sm_state_save(const struct sm *sm, size_t *len)
 			return NULL;
 		nnodes += !sm->topo.nodes.at[i].gone;
 	}
-	sm_bytes_put(&s, MAGIC[kind_of(sm)], NAME);
+	name_put(sm, MAGIC[kind_of(sm)], &s);
 	sm_bytes_put_n(&s, nnodes, 4);
 	if (sm_saved_is_virtual(sm))
 		sm_save_vms(sm, &s);
@@ -241,7 +253,7 @@ void sm_record_head(const struct sm *sm, struct sm_bytes *s)
 	struct sm_bytes absent = {.b = {0}};
 	unsigned kind = kind_of(sm) | (sm_save_absent(sm, &absent) ? WITH_ABSENT : 0);
 
-	sm_bytes_put(s, RECORDS[kind], NAME);
+	name_put(sm, RECORDS[kind], s);
 	sm_bytes_put_n(s, sm->topo.fab->nnodes, 4);
 	if (sm_saved_is_virtual(sm))
 		sm_save_vms(sm, s);
@@ -357,7 +369,7 @@ static unsigned magic_of(const uint8_t *bytes)
 {
 	unsigned kind = 0;
 
-	while (kind < ARRAY_LEN(MAGIC) && (!MAGIC[kind][0] || memcmp(bytes, MAGIC[kind], NAME)))
+	while (kind < ARRAY_LEN(MAGIC) && (!MAGIC[kind][0] || !name_is(bytes, MAGIC[kind])))
 		kind++;
 	return kind;
 }
@@ -369,6 +381,7 @@ static bool load_all(struct sm_saved *m, size_t len)
 	struct sm_source head = {.p = m->bytes + NAME, .left = HEAD - NAME};
 	uint64_t n = sm_source_take_n(&head, 4);
 
+	m->turns = m->bytes[0] == 'w';
 	m->virtual = kind & WITH_VMS;
 	m->lanes = kind & WITH_LANES;
 	m->trees = kind & WITH_TREES;
@@ -388,10 +401,11 @@ static bool load_records(struct sm_saved *m, size_t len)
 	uint64_t n = sm_source_take_n(&s, 4);
 	unsigned kind = 0;
 
-	while (magic && kind < ARRAY_LEN(RECORDS) && memcmp(magic, RECORDS[kind], NAME))
+	while (magic && kind < ARRAY_LEN(RECORDS) && !name_is(magic, RECORDS[kind]))
 		kind++;
 	if (!magic || kind == ARRAY_LEN(RECORDS))
 		return false;
+	m->turns = m->bytes[0] == 'w';
 	m->virtual = kind & WITH_VMS;
 	m->lanes = kind & WITH_LANES;
 	m->trees = kind & WITH_TREES;

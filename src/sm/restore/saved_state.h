@@ -47,6 +47,7 @@ struct sm_saved {
 	VEC(struct sm_saved_slot) slots;
 	VEC(struct sm_vm) vms;
 	VEC(struct sm_saved_lid) absent; /* of a mirror */
+	bool turns;			 /* turns of marked switches were disabled */
 	bool virtual;			 /* with slots and VMs */
 	bool trees;			 /* with multicast tables */
 	bool lanes;			 /* with SL-to-VL tables and service levels */

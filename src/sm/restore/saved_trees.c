@@ -25,10 +25,10 @@ static uint32_t count(const struct sm_mft *m)
 	return n;
 }
 
-/* Without groups all blocks are empty; before groups were given, the next manager reads them. */
+/* Without groups all blocks are empty, and that is known, too; before groups were given, the next manager reads them. */
 bool sm_saved_has_trees(const struct sm *sm)
 {
-	return sm->cfg.multicast && sm->multicast.told && sm->multicast.groups.n;
+	return sm->cfg.multicast && sm->multicast.told;
 }
 
 void sm_save_trees_of(const struct sm *sm, const struct sm_node *n, struct sm_bytes *s)
