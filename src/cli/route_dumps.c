@@ -40,7 +40,7 @@ static int dump_load(const char *path, struct rt_dump *room, const struct rt_dum
 int route_lanes_load(const struct fab *f, struct rt_tables *t)
 {
 	const struct rt_dump *sls, *sl2vl;
-	struct rt_dump room[2];
+	struct rt_dump room[2] = {{0}};
 	char *text[2] = {NULL, NULL};
 	struct err e;
 	int rc;
