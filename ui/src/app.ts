@@ -44,6 +44,9 @@ export interface Setup {
 
 export const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 50000, 200000, 1000000];
 
+/* Messages that are shown of the time before a moment that was gone to. */
+const BEFORE = 1000;
+
 export class App {
 	fabric: Fabric | null = null;
 	name = '';
@@ -569,9 +572,14 @@ export class App {
 		this.run.speed = 0;
 		this.emit('run');
 		await this.command({ cmd: 'speed', speed: 0 });
+		const mine = ++this.goes;
 		await this.goTo(BigInt(Math.max(0, Math.floor(at))));
 		await this.command({ cmd: 'series' }).catch(() => {});
+		/* The way there was silent: the messages just before this moment come now. */
+		if (this.setup.log && mine === this.goes)
+			await this.command({ cmd: 'log', on: true, last: BEFORE }).catch(() => {});
 	}
+	private goes = 0;
 
 	/* The reply comes at once; a frame says when the run is there. An earlier way to another moment ends with this one. */
 	private arrived: (() => void) | null = null;

@@ -249,11 +249,11 @@ export class Shell {
 
 	help(): void {
 		const d = byId<HTMLDialogElement>('help'), groups = [...new Set(this.actions.list.map((a) => a.group))];
-		fill(d, h('h2', {}, 'Keys'), h('div', { class: 'keys' }, groups.map((g) => h('section', {}, h('h3', {}, g), this.actions.list.filter((a) => a.group === g && a.keys?.length).map((a) =>
+		fill(d, h('div', { class: 'head' }, h('h2', {}, 'Keys'), h('button', { type: 'button', class: 'line', onclick: () => d.close() }, 'Close', h('kbd', {}, 'Esc'))), h('div', { class: 'keys' }, groups.map((g) => h('section', {}, h('h3', {}, g), this.actions.list.filter((a) => a.group === g && a.keys?.length).map((a) =>
 			h('div', {}, h('span', {}, a.title), h('span', {}, a.keys!.slice(0, 2).map((k) => h('kbd', {}, keyText(k)))))))),
-			h('section', {}, h('h3', {}, 'Pointer'), [['Pan', 'drag'], ['Zoom', 'wheel'], ['Select', 'click'], ['Add to the selection', 'Shift+click'], ['Select an area', 'Shift+drag'], ['Actions', 'right click'], ['Into a group', 'double click']].map(([a, b]) => h('div', {}, h('span', {}, a!), h('span', {}, h('kbd', {}, b!)))))),
-			h('div', { class: 'row' }, h('button', { type: 'button', class: 'main', onclick: () => d.close() }, 'Close')));
+			h('section', {}, h('h3', {}, 'Pointer'), [['Pan', 'drag'], ['Zoom', 'wheel'], ['Select', 'click'], ['Add to the selection', 'Shift+click'], ['Select an area', 'Shift+drag'], ['Actions', 'right click'], ['Into a group', 'double click']].map(([a, b]) => h('div', {}, h('span', {}, a!), h('span', {}, h('kbd', {}, b!)))))));
 		d.showModal();
+		d.scrollTop = 0;
 	}
 
 	ask(title: string, text: string, button: string): Promise<string | null> {

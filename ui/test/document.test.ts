@@ -169,6 +169,15 @@ test('a run forgets the future when the journal changes', () => {
 	assert.deepEqual([r.series.at, r.series.values[0]], [[5, 20, 30], [7, 8, 3]]);
 });
 
+test('lines of a moment before those that are known take their place', () => {
+	const r = new Run(), line = { seq: 1, at: 5n, node: 0, port: 0, kind: 0, method: 1, attribute: 0x11, text: 'x' };
+	const lines = (...seq: number[]): (typeof line)[] => seq.map((n) => ({ ...line, seq: n, at: BigInt(10 * n) }));
+	r.log.add(lines(7, 8, 9));
+	r.log.add(lines(2, 3, 8, 9, 10));
+	r.log.add(lines(3, 4));
+	assert.deepEqual(r.log.lines.map((l) => l.seq), [2, 3, 4, 7, 8, 9, 10]);
+});
+
 test('names of keys, texts of times', () => {
 	const key = (k: string, mods = ''): string => keyName({ key: k, ctrlKey: mods.includes('c'), metaKey: false, altKey: mods.includes('a'), shiftKey: mods.includes('s') });
 	assert.deepEqual([key('z', 'c'), key('Z', 'cs'), key('?', 's'), key(' ', 's'), key('ArrowUp', 's'), key('n', 'a')], ['Ctrl+Z', 'Ctrl+Shift+Z', '?', 'Shift+Space', 'Shift+ArrowUp', 'Alt+N']);

@@ -15,7 +15,7 @@ mkdir -p "$root/docs/images"
 for test in sample tree live; do
 	WEFT_LIVE_NAME=lab0 sh "$here/engine.sh" $test "$weft" "$dir" | grep -E '^not ok|SKIP' && exit 1
 done
-for scene in sample load live whatif; do
+for scene in sample load live whatif groups; do
 	pngquant --force --strip --speed 1 --output "$root/docs/images/window-$scene.png" 256 "$dir/$scene.png"
 done
 ls -l "$root/docs/images"

@@ -158,18 +158,34 @@ export class Log {
 		this.version++;
 	}
 
-	/* Lines that were seen before (when a moment is run again) have a number that is known. */
+	/* Lines that were seen before (when a moment is run again) have a number that is known. Lines of an earlier moment, which the
+	 * run went past without them, take their place. */
 	add(lines: LogLine[]): void {
-		let last = this.lines.at(-1)?.seq ?? -1;
+		const newest = this.lines.at(-1)?.seq ?? -1, older = lines.filter((l) => l.seq <= newest && !this.has(l.seq));
+		let last = newest;
 		for (const l of lines) {
 			if (l.seq > last) {
 				this.lines.push(l);
 				last = l.seq;
 			}
 		}
+		if (older.length)
+			this.lines = [...this.lines, ...older].sort((p, q) => p.seq - q.seq);
 		if (this.lines.length > MAX_LOG)
 			this.lines = this.lines.slice(-Math.floor(MAX_LOG * 0.9));
 		this.version++;
+	}
+
+	private has(seq: number): boolean {
+		let lo = 0, hi = this.lines.length;
+		while (lo < hi) {
+			const mid = (lo + hi) >> 1;
+			if (this.lines[mid]!.seq < seq)
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+		return this.lines[lo]?.seq === seq;
 	}
 
 	forget(after: number): void {

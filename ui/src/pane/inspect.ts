@@ -19,6 +19,7 @@ interface PortReply {
 	state?: string;
 	phys?: string;
 	lid?: number;
+	rate?: string;
 	width?: string;
 	speed?: string;
 	peer?: number | null;
@@ -81,7 +82,7 @@ export class Inspect implements Tab {
 		else
 			this.whole(body);
 		if (this.mad)
-			body.prepend(h('div', { class: 'card' }, h('h3', {}, 'Message'), h('pre', {}, this.mad)));
+			body.prepend(h('div', { class: 'card' }, h('h2', {}, 'Message'), madTable(this.mad)));
 	}
 
 	private chips(...ids: (string | false)[]): HTMLElement {
@@ -104,7 +105,7 @@ export class Inspect implements Tab {
 		for (let l = 0; s && l < f.nlinks; l++)
 			states[s.link[3 * l]!]!++;
 		fill(body, h('h2', {}, this.app.name || 'Fabric'),
-			kv([['Switches', String(count(2))], ['Hosts', String(count(1))], ['Routers', String(count(3))], ['Links', String(f.nlinks)], ['Groups', String(f.f.ngroups)]]),
+			kv([['Switches', String(count(2))], ['Hosts', String(count(1))], ['Routers', String(count(3))], ['Links', String(f.nlinks)], ['Pods and planes', String(f.f.ngroups)]]),
 			s && (this.app.run.started || this.app.isLive) ? [h('h3', {}, 'Now'), kv([['Nodes with LID', `${up} of ${f.nnodes}`], ...LINK_STATE.map((t, i) => [`Links ${t}`, String(states[i])] as [string, string])])] : null,
 			h('h3', {}, 'Next'), h('p', { class: 'dim' }, 'Click a node or a link. ', h('kbd', {}, '/'), ' searches, ', h('kbd', {}, '?'), ' lists all keys.'));
 	}
@@ -219,9 +220,14 @@ export class Inspect implements Tab {
 	}
 
 	private async ask(n: number): Promise<void> {
-		if (this.asking || this.app.fabric?.f.version === 0xffffffff)
+		if (this.app.fabric?.f.version === 0xffffffff)
 			return;
+		if (this.asking) {
+			this.again = true;
+			return;
+		}
 		this.asking = true;
+		this.again = false;
 		try {
 			const reply = (await this.app.command({ cmd: 'node', node: this.app.guid(n), guid: this.app.guid(n) }))['node'] as NodeReply | undefined;
 			const text = JSON.stringify(reply ?? null);
@@ -233,25 +239,28 @@ export class Inspect implements Tab {
 				this.pane.update('inspect');
 			}
 		} catch (e) {
+			this.again ||= this.error !== errorText(e);
 			this.error = errorText(e);
 		} finally {
 			this.asking = false;
-			if (this.app.node !== n)
+			if (this.app.node !== n || this.again)
 				this.pane.update('inspect');
 		}
 	}
 	private replyText = '';
+	/* What is shown was to be asked for while a question was under way. */
+	private again = false;
 
 	private neighbours(n: number): HTMLElement {
 		const f = this.app.fabric!, s = this.app.lastState;
-		return this.portTable([...f.links(n)].map((l) => ({ port: f.portAt(l, n), state: LINK_STATE[s?.link[3 * l] ?? 0], peer: f.peer(l, n), peer_port: f.portAt(l, f.peer(l, n)), link: l })));
+		return this.portTable([...f.links(n)].map((l) => ({ port: f.portAt(l, n), state: LINK_STATE[s?.link[3 * l] ?? 0], peer: f.peer(l, n), peer_port: f.portAt(l, f.peer(l, n)), link: l, rate: rateText(f.f.width[l]!, f.f.speed[l]!).replace('?', '–') })));
 	}
 
 	private portTable(ports: PortReply[]): HTMLElement {
 		return h('section', {}, h('h3', {}, 'Ports'), h('table', {}, h('thead', {}, h('tr', {}, ['Port', 'State', 'Rate', 'Peer'].map((t) => h('th', {}, t)))),
 			h('tbody', {}, ports.sort((p, q) => p.port - q.port).map((p) => h('tr', {},
 				h('td', { class: 'num' }, p.link !== undefined && p.link >= 0 ? h('button', { type: 'button', class: 'ref', onclick: () => this.app.select([], p.link) }, String(p.port)) : String(p.port)),
-				h('td', {}, h('span', { class: `st ${(p.state ?? '').replace(/^Initialize$/, 'Init')}` }, p.state ?? '–')), h('td', {}, p.width && p.speed ? `${String(p.width).replace(/^(\d+)$/, '$1x')}${p.speed}` : '–'),
+				h('td', {}, h('span', { class: `st ${(p.state ?? '').replace(/^Initialize$/, 'Init')}` }, p.state ?? '–')), h('td', {}, p.rate ?? (p.width && p.speed ? `${String(p.width).replace(/^(\d+)$/, '$1x')}${p.speed}` : '–')),
 				h('td', {}, p.peer !== null && p.peer !== undefined && p.peer >= 0 ? [this.ref(p.peer), h('span', { class: 'dim num' }, ` ${p.peer_port ?? ''}`)] : '–'))))));
 	}
 
@@ -297,4 +306,26 @@ export class Inspect implements Tab {
 		};
 		return h('section', {}, h('h3', {}, 'Table sizes'), fieldRow('Linear table', field('linear', given.random ? 'none' : '49152')), fieldRow('Random table', field('random', 'none')), fieldRow('Multicast table', field('mcast', '1024')));
 	}
+}
+
+/* A decoded MAD: headings, and below each its fields; lines that are neither are shown as they are. */
+function madTable(text: string): HTMLElement {
+	const out = h('div', { class: 'mad' });
+	let rows: [string, string][] = [];
+	const end = (): void => {
+		if (rows.length)
+			out.append(kv(rows));
+		rows = [];
+	};
+	for (const line of text.split('\n').filter((l) => l.trim())) {
+		const field = /^\s+(\S+)\s{2,}(.+)$/.exec(line) ?? /^\s+(\S+) (.+)$/.exec(line);
+		if (field)
+			rows.push([field[1]!, field[2]!]);
+		else {
+			end();
+			out.append(/^\s/.test(line) ? h('pre', {}, line.trim()) : h('h3', {}, line));
+		}
+	}
+	end();
+	return out;
 }

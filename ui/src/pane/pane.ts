@@ -19,6 +19,8 @@ export class Pane {
 	private readonly body = h('div', { class: 'body', role: 'tabpanel', id: 'pane-body', tabindex: 0 });
 	private current = '';
 	private asked = false;
+	/* Something changed while the person typed: it is drawn when they are done. */
+	private late = false;
 
 	constructor(root: HTMLElement, readonly tabs: Tab[]) {
 		root.append(this.bar, this.body);
@@ -33,6 +35,10 @@ export class Pane {
 			this.open(next.id);
 			this.bar.querySelector<HTMLElement>('[aria-selected=true]')?.focus();
 		});
+		this.body.addEventListener('focusout', () => setTimeout(() => {
+			if (this.late && !this.typing())
+				this.draw(false);
+		}, 0));
 		this.open(tabs[0]!.id);
 	}
 
@@ -57,14 +63,16 @@ export class Pane {
 		this.open(list[(list.findIndex((t) => t.id === this.current) + 1) % list.length]!.id);
 	}
 
-	/* Something that a tab shows has changed; it is drawn soon, unless the person types in it. */
+	/* Something that a tab shows has changed; it is drawn soon, or when the person has left the field that they type in. */
 	update(...ids: string[]): void {
 		if (!ids.includes(this.current) || this.asked)
 			return;
 		this.asked = true;
 		setTimeout(() => {
 			this.asked = false;
-			if (!this.typing())
+			if (this.typing())
+				this.late = true;
+			else
 				this.draw(false);
 		}, 120);
 	}
@@ -75,6 +83,7 @@ export class Pane {
 	}
 
 	private draw(top: boolean): void {
+		this.late = false;
 		const at = this.body.scrollTop, inside = document.activeElement !== this.body && this.body.contains(document.activeElement);
 		const path = inside ? indexIn(this.body, document.activeElement!) : -1;
 		this.tabs.find((t) => t.id === this.current)?.render(this.body);

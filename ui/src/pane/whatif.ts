@@ -19,6 +19,11 @@ function figure(text: string): string {
 	return us ? `${(Number(us[1]) / 1000).toFixed(us[1]!.length > 5 ? 1 : 3)} ms` : text;
 }
 
+/* What a person asks first comes first. */
+const FIRST = ['pairs cut', 'time of the reaction', 'SMPs', 'packets lost', 'connectivity at least', 'time until at rest'];
+const rank = (name: string): number => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length);
+const inOrder = (list: [string, string][]): [string, string][] => [...list].sort((p, q) => rank(p[0]) - rank(q[0]));
+
 export class WhatIf implements Tab {
 	readonly id = 'whatif';
 	readonly title = 'What if';
@@ -28,6 +33,7 @@ export class WhatIf implements Tab {
 	private progress = 0; /* share of the events that are expected */
 	private began = 0;
 	private asked: { command: Link['command'] } | null = null;
+	private cancelled = false;
 	private readonly bar = h('progress', { max: 1, value: 0, 'aria-label': 'progress of the simulation' });
 	private readonly words = h('span', { class: 'dim', role: 'status' });
 	pane!: Pane;
@@ -52,7 +58,10 @@ export class WhatIf implements Tab {
 		this.words.textContent = `${Math.floor(100 * this.progress)} %, ${p.part === 'fails' ? 'after the failure' : 'comes up'}${passed > 1 ? `, about ${Math.max(1, Math.round(left))} s left` : ''}`;
 	}
 
+	/* A twin that is not there yet is not asked. */
 	async cancel(): Promise<void> {
+		this.cancelled = true;
+		this.words.textContent = 'is cancelled';
 		await this.asked?.command({ cmd: 'cancel', job: this.job });
 	}
 
@@ -99,15 +108,23 @@ export class WhatIf implements Tab {
 			throw new Error(`${this.busy} is being computed: wait for it, or cancel it`);
 		const what = node >= 0 ? { kill: app.guid(node) } : { unlink: { node: app.guid(app.fabric!.f.a[link]!), port: app.fabric!.f.pa[link]! } };
 		this.busy = name;
+		this.cancelled = false;
 		this.job = `whatif-${Date.now().toString(36)}`;
 		this.progress = this.bar.value = 0;
 		this.began = performance.now();
 		this.words.textContent = 'begins';
 		this.pane.open('whatif');
 		try {
-			const engine = this.asked = await this.engine();
+			const engine = await this.engine();
+			if (this.cancelled)
+				throw new Error('cancelled');
+			this.asked = engine;
 			const r = await engine.command({ cmd: 'whatif', job: this.job, ...what });
-			this.answers.unshift({ target: node >= 0 ? `${name} fails` : `${target} is cut`, figures: (r['figures'] ?? []) as [string, string][], text: String(r['text'] ?? '') });
+			this.answers.unshift({ target: node >= 0 ? `${name} fails` : `${target} is cut`, figures: inOrder((r['figures'] ?? []) as [string, string][]), text: String(r['text'] ?? '') });
+		} catch (e) {
+			if (!this.cancelled)
+				throw e;
+			app.report(`What if ${name} fails: cancelled.`, false);
 		} finally {
 			this.busy = '';
 			this.asked = null;

@@ -89,7 +89,7 @@ export class LogView {
 		/* A list box without options is none. */
 		this.lines.setAttribute('role', n > 0 ? 'listbox' : 'group');
 		if (n <= 0)
-			this.space.append(h('p', { class: 'none' }, this.app.run.started ? 'No message matches.' : 'Messages appear when the run starts.'));
+			this.space.append(h('p', { class: 'none' }, this.app.run.log.lines.length ? 'No message matches.' : this.app.run.started ? 'No message up to this moment.' : 'Messages appear when the run starts.'));
 		for (let k = 0; k < n; k++)
 			this.fillRow(this.rows[k]!, first + k, this.shown[first + k]!, row, first + k > here);
 	}

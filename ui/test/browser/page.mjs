@@ -65,7 +65,7 @@ await shot('broken');
 
 // Read: a log line, a route, a tree, loads.
 await page.evaluate(() => document.querySelector('.ln').click());
-await until('a line opens its MAD', () => document.querySelector('#pane pre')?.textContent.includes('MgmtClass'));
+await until('a line opens its MAD', () => document.querySelector('#pane .mad')?.textContent.includes('MgmtClass'));
 await click(await nodeAt('host 4'));
 await page.keyboard.press('r');
 await click(await nodeAt('host 20'));

@@ -1,14 +1,33 @@
 // SPDX-License-Identifier: BSD-2-Clause
 //
-// How long a frame takes on large made-up fabrics: node test/browser/scale.mjs [WIDTH HEIGHT]. One line of JSON for each
-// fabric and zoom. script: milliseconds of script and draw calls, median and 95 %; whole: the same until the renderer has
+// How long a frame takes on large made-up fabrics: node test/browser/scale.mjs [WIDTH HEIGHT] [--write-docs [--busy]]
+//
+// --write-docs: also measures what it takes to go to a moment and what a live page costs (scrub.mjs, reaction.mjs, with
+// build/src/cli/weft), and writes all of it into docs/results/window.md. It refuses on a machine that is not quiet; --busy: it measures anyway.
+//
+// One line of JSON for each fabric and zoom. seen: nodes in view; script: milliseconds of script and draw calls, median and 95 %;
+// whole: the same until the renderer has
 // finished; cpu: milliseconds of processor time of the page's and the renderer's process for each frame, which other load on the
 // machine does not change; first: from the data to the first picture; heap: MB of script memory; process: MB of the page's process.
+import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { UI, browse, ready, serve } from './harness.mjs';
+import { measureRuns, notQuiet, writeDocs } from './scale_docs.mjs';
 
-const [width, height] = process.argv.slice(2).map(Number);
+const [width, height] = process.argv.slice(2).filter((a) => !a.startsWith('--')).map(Number), docs = process.argv.includes('--write-docs'), rows = [];
+const tell = (row) => {
+	rows.push(row);
+	console.log(JSON.stringify(row));
+};
+if (docs) {
+	const why = process.argv.includes('--busy') ? '' : notQuiet();
+	if (why) {
+		console.error(`scale.mjs: ${why}`);
+		process.exit(1);
+	}
+	execFileSync(process.execPath, ['build.mjs', '--mock'], { cwd: UI, stdio: ['ignore', 'ignore', 'inherit'] });
+}
 const { server, url } = await serve(join(UI, 'build/mock'));
 const { browser, page } = await browse({ width: width || 1280, height: height || 720 });
 await page.goto(url);
@@ -46,7 +65,14 @@ const moving = (scale) => page.evaluate(async (s, frames) => {
 		void began;
 	}
 	const q = (l, p) => +[...l].sort((a, b) => a - b)[Math.min(l.length - 1, Math.floor(l.length * p))].toFixed(1);
-	return { links: view.scene.stats.links, script: [q(script, 0.5), q(script, 0.95)], whole: [q(whole, 0.5), q(whole, 0.95)] };
+	const box = document.getElementById('gl').getBoundingClientRect(), inside = (i) => {
+		const [x, y] = view.camera.toScreen(f.f.x[i], f.f.y[i]);
+		return x >= 0 && y >= 0 && x <= box.width && y <= box.height;
+	};
+	let seen = 0;
+	for (let i = 0; i < f.nnodes; i++)
+		seen += inside(i) ? 1 : 0;
+	return { seen, links: view.scene.stats.links, script: [q(script, 0.5), q(script, 0.95)], whole: [q(whole, 0.5), q(whole, 0.95)] };
 }, scale, FRAMES);
 
 for (const words of ['pods 36 18', 'pods 56 28']) {
@@ -61,13 +87,15 @@ for (const words of ['pods 36 18', 'pods 56 28']) {
 	}, words);
 	const nodes = await page.evaluate(() => weft.app.fabric.nnodes);
 	for (const [zoom, scale] of [['whole', 0], ['pod', 4], ['switches', 20], ['ports', 60]])
-		console.log(JSON.stringify({ fabric: words, nodes, zoom, first: Math.round(first), ...(await measure(scale)) }));
+		tell({ fabric: words, nodes, zoom, first: Math.round(first), ...(await measure(scale)) });
 	await page.evaluate(() => globalThis.gc?.());
 	const heap = (await page.metrics()).JSHeapUsedSize / 1e6, pids = await rendererSizes();
-	console.log(JSON.stringify({ fabric: words, heap: Math.round(heap), process: pids }));
+	tell({ fabric: words, heap: Math.round(heap), process: pids });
 }
 await browser.close();
 server.close();
+if (docs)
+	writeDocs(rows, measureRuns(join(UI, '../build/src/cli/weft')));
 
 /* Resident memory of the page's process: the largest renderer among the browser's children. */
 async function rendererSizes() {

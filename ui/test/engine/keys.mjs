@@ -87,7 +87,7 @@ async function read(w) {
 	await w.until('l leads to the messages', () => document.activeElement.classList.contains('lines'));
 	/* Faults and states of managers are lines, too, without a MAD. */
 	await eventually('arrows choose a message, whose MAD is shown', async () => {
-		if (await w.get(() => document.querySelector('#pane pre')?.textContent.length > 100))
+		if (await w.get(() => document.querySelector('#pane .mad')?.textContent.length > 100))
 			return true;
 		await w.keys('ArrowUp');
 		await sleep(200);

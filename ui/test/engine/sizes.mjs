@@ -86,6 +86,15 @@ async function simulated() {
 	await look(w, 'log');
 	await w.find('mid0_2');
 	await w.keys('w');
+	await w.until('what-if can be cancelled', () => {
+		const b = [...document.querySelectorAll('#pane button')].find((x) => x.textContent === 'Cancel');
+		b?.click();
+		return b !== undefined;
+	});
+	await w.until('it ends, and says so', () => !document.querySelector('#pane progress') && document.getElementById('toast').textContent.includes('cancelled'));
+	same('without an answer', await w.get(() => [document.querySelector('#pane .figures'), document.querySelector('#pane button.main').disabled]), [null, false]);
+	await w.page.focus('#gl');
+	await w.keys('w');
 	await w.until('what-if shows how far it is', () => document.querySelector('#pane progress')?.value > 0 || document.querySelector('#pane .figures'));
 	await w.until('what-if has an answer', () => document.querySelector('#pane .figures') && document.querySelector('#pane pre')?.textContent.includes('weft sim change'));
 	await look(w, 'whatif');
@@ -110,6 +119,11 @@ async function live() {
 	await w.until('a link is cut', () => weft.app.lastState?.link.some((s, i) => i % 3 === 0 && s === 4));
 	await w.until('which is told', () => document.getElementById('pane').textContent.includes('down'));
 	await look(w, 'live');
+	for (const title of await w.get(() => [...document.querySelectorAll('#pane [role=tab]')].map((b) => b.textContent))) {
+		await w.pane(title);
+		await sleep(400);
+		same(`pane ${title}: nothing is cut off`, await w.get(faults), []);
+	}
 	w.quiet();
 }
 
