@@ -27,7 +27,7 @@ SAN := -Db_sanitize=address,undefined -Db_lundef=false
 SOURCES = $(shell find src tests bench -name '*.[ch]')
 
 .DEFAULT_GOAL := build
-.PHONY: help setup build run test check bench lab fuzz soak ui-static ui-static-test install clean format
+.PHONY: help setup build run test check bench lab fuzz soak ui-static ui-static-test deb deb-test install clean format
 
 help:
 	@echo 'make            build (build/src/cli/weft)'
@@ -42,6 +42,8 @@ help:
 	@echo '                SOAK_MADS=$(SOAK_MADS) bad datagrams, SOAK_KILLS=$(SOAK_KILLS) times kill -9'
 	@echo 'make ui-static  the page of weft ui without a server, in build-static: the engine as WebAssembly'
 	@echo 'make ui-static-test   builds it, compares its engine with the native one, and tries it in a browser'
+	@echo 'make deb        Debian packages in build-deb'
+	@echo 'make deb-test   installs, upgrades, downgrades, removes and purges them in Debian 12 and 13 (debootstrap, root)'
 	@echo 'make install    into PREFIX=$(PREFIX) below DESTDIR=$(DESTDIR)'
 	@echo 'make format     clang-format all sources'
 	@echo 'make clean      remove what was built'
@@ -87,6 +89,7 @@ bench: build/build.ninja
 	bench/fabric.sh
 	bench/sm.sh
 	bench/ha.sh
+	bench/sa.sh
 	bench/vm.sh
 
 # A job that fails is reported, and the others are compared all the same; the status is kept.
@@ -132,13 +135,21 @@ ui-static-test: ui-static
 	ninja -C build src/cli/weft tests/engine_filter
 	@scripts/ui-static-test.sh build
 
+deb:
+	@scripts/setup.sh deb
+	@scripts/deb.sh build-deb
+
+# Needs root, and a mirror of Debian.
+deb-test: deb
+	@tests/packages/systems.sh build-deb
+
 install: build/build.ninja | setup
 	meson configure build --prefix='$(PREFIX)'
 	ninja -C build
 	DESTDIR='$(DESTDIR)' meson install -C build --no-rebuild
 
 clean:
-	rm -rf build build-san build-left build-fuzz build-old build-static build-static-test build-wasm build-wasm-deps
+	rm -rf build build-san build-left build-fuzz build-old build-static build-static-test build-deb build-wasm build-wasm-deps
 
 format:
 	clang-format -i $(SOURCES)

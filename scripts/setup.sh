@@ -3,7 +3,7 @@
 #
 # Install what is missing to build, test, measure or fuzz Weft on Debian and its kin.
 #
-#	scripts/setup.sh [build|test|bench|fuzz|static]
+#	scripts/setup.sh [build|test|bench|fuzz|static|deb]
 #
 # Says what it does, and does nothing when nothing is missing. Status 2: something stayed missing.
 set -eu
@@ -14,9 +14,10 @@ need="gcc libc6-dev meson ninja-build pkg-config libuv1-dev libyaml-dev libsqlit
 case $level in
 build) ;;
 test) need="$need libcmocka-dev libibmad-dev clang clang-format opensm ibsim-utils libumad2sim0
-	infiniband-diags ibutils jq curl groff-base tshark libopenmpi-dev openmpi-bin gnuplot-nox munge slurmctld slurmd
+	infiniband-diags ibutils jq curl tmux groff-base tshark libopenmpi-dev openmpi-bin gnuplot-nox munge slurmctld slurmd
 	slurm-client" ;;
-bench) need="$need jq valgrind opensm ibsim-utils libumad2sim0" ;;
+bench) need="$need jq valgrind opensm infiniband-diags ibsim-utils libumad2sim0" ;;
+deb) need="$need debhelper dpkg-dev lintian debootstrap" ;;
 fuzz) need="$need clang libclang-rt-14-dev" ;;
 static)
 	need="$need emscripten"
@@ -24,7 +25,7 @@ static)
 	command -v npm > /dev/null || need="$need npm"
 	;;
 *)
-	echo "setup: unknown level '$level', expected build, test, bench, fuzz or static" >&2
+	echo "setup: unknown level '$level', expected build, test, bench, fuzz, static or deb" >&2
 	exit 2
 	;;
 esac
@@ -69,12 +70,16 @@ fi
 
 # shellcheck disable=SC2086 # lists of words
 want=$(missing $need)
-# What only the tests of the page need, in a browser: they are skipped without it.
+# What single tests need, which are skipped without it: a browser (the page), monitoring (about 25 MB to load), tools for packages,
+# other shells.
 wish=
 if [ "$level" = test ]; then
 	command -v node > /dev/null || wish="$wish nodejs"
 	command -v npm > /dev/null || wish="$wish npm"
 	command -v chromium > /dev/null || wish="$wish chromium"
+	# shellcheck disable=SC2046 # words
+	wish="$wish $(missing prometheus prometheus-node-exporter debhelper dpkg-dev lintian fish zsh | tr '\n' ' ')"
+	wish=$(echo $wish) # without blanks around it
 fi
 if [ -z "$want$wish" ]; then
 	packages_of_page
@@ -103,7 +108,7 @@ apt update > /dev/null || echo "setup: apt-get update failed, trying with the li
 [ -z "$want" ] || apt install --no-install-recommends $want || true
 # shellcheck disable=SC2086
 [ -z "$wish" ] || apt install --no-install-recommends $wish ||
-	echo "setup: could not install:$wish; tests of the page in a browser are skipped" >&2
+	echo "setup: could not install all of: $wish; tests that need them are skipped" >&2
 packages_of_page
 # shellcheck disable=SC2086
 left=$(missing $want | tr '\n' ' ')

@@ -150,21 +150,39 @@ void strbuf_free(struct strbuf *b)
 
 int file_read(const char *path, char **data, size_t *len, struct err *e)
 {
+	return file_read_most(path, SIZE_MAX, data, len, e);
+}
+
+/* Told before it is read. */
+static bool is_too_large(FILE *f, size_t most)
+{
+	struct stat st;
+
+	return !fstat(fileno(f), &st) && S_ISREG(st.st_mode) && (uint64_t)st.st_size > most;
+}
+
+int file_read_most(const char *path, size_t most, char **data, size_t *len, struct err *e)
+{
 	FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
 	struct strbuf b = {0};
 	char chunk[65536];
+	bool large;
 	size_t n;
 	int rc = 0;
 
 	if (!f)
 		return err_set(e, -errno, "%s: %s", *path ? path : "''", strerror(errno));
 	strbuf_addn(&b, "", 0);
-	while ((n = fread(chunk, 1, sizeof(chunk), f)) > 0)
+	large = is_too_large(f, most);
+	while (!large && b.len <= most && (n = fread(chunk, 1, sizeof(chunk), f)) > 0)
 		strbuf_addn(&b, chunk, n);
-	if (ferror(f)) {
+	if (ferror(f))
 		rc = err_set(e, -EIO, "%s: %s", path, strerror(errno));
+	else if (large || b.len > most)
+		rc = err_set(e, -EFBIG, "%s: expected at most %zu MiB, found more", path,
+			     most >> 20);
+	if (rc)
 		strbuf_free(&b);
-	}
 	if (f != stdin)
 		fclose(f);
 	*data = b.s;

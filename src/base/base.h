@@ -73,6 +73,8 @@ void strbuf_free(struct strbuf *b);
  * and either puts the file in place or removes it, and frees.
  */
 int file_read(const char *path, char **data, size_t *len, struct err *e);
+/* -EFBIG: it has more than so many bytes, of which no more are read. */
+int file_read_most(const char *path, size_t most, char **data, size_t *len, struct err *e);
 int file_write(const char *path, const char *data, size_t len, struct err *e);
 
 struct file_out;

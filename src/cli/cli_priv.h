@@ -81,6 +81,16 @@ void cli_help_json(struct json *j, const struct cli_app *app, const struct cli_g
 		   const struct cli_cmd *only); /* g, only: NULL for all */
 void cli_man_app(struct strbuf *b, const struct cli_app *app);
 void cli_man_cmd(struct strbuf *b, const struct cli_app *app, const struct cli_cmd *c);
+void cli_man_config(struct strbuf *b, const struct cli_app *app); /* weft.yaml(5) */
+void cli_roff(struct strbuf *b, const char *text);		  /* lines of running text */
 void cli_complete_bash(struct strbuf *b, const struct cli_app *app);
+void cli_complete_zsh(struct strbuf *b, const struct cli_app *app);
+void cli_complete_fish(struct strbuf *b, const struct cli_app *app);
+/* Parts that bash and zsh share: they set choices, opts and files. line: the word behind weft, as "COMP_WORDS[first]". */
+void cli_complete_first(struct strbuf *b, const struct cli_app *app);
+void cli_complete_second(struct strbuf *b, const struct cli_app *app, const char *line);
+void cli_complete_case(struct strbuf *b, const struct cli_cmd *c);
+void cli_complete_words(struct strbuf *b, const struct cli_cmd *c); /* fixed arguments */
+bool cli_names_file(const char *arg);
 
 #endif

@@ -20,39 +20,44 @@ static struct {
 struct verb {
 	const char *name, *args[2]; /* names of the request's members */
 	unsigned min, max;
-	bool number;	/* the argument is a number */
-	ctl_show *show; /* NULL: nothing to show */
+	bool number;	 /* the argument is a number */
+	ctl_show *show;	 /* NULL: nothing to show */
+	const char *cmd; /* of the request; NULL: the name */
 };
 
 static const struct verb verbs[] = {
-	{"status", {0}, 0, 0, false, ctl_show_status},
-	{"wait", {0}, 0, 0, false, ctl_show_rest},
-	{"topology", {0}, 0, 0, false, ctl_show_topology},
-	{"route", {"from", "to"}, 2, 2, false, ctl_show_route},
-	{"switches", {0}, 0, 0, false, ctl_show_switches},
-	{"ports", {"node"}, 0, 1, false, ctl_show_ports},
-	{"changes", {"count"}, 0, 1, true, ctl_show_changes},
-	{"smps", {0}, 0, 0, false, ctl_show_smps},
-	{"sa", {0}, 0, 0, false, ctl_show_sa},
-	{"paths", {"from", "to"}, 2, 2, false, ctl_show_paths},
-	{"groups", {0}, 0, 0, false, ctl_show_groups},
-	{"services", {0}, 0, 0, false, ctl_show_services},
-	{"subscriptions", {0}, 0, 0, false, ctl_show_subscriptions},
-	{"config", {0}, 0, 0, false, ctl_show_text},
-	{"sweep", {0}, 0, 0, false, NULL},
-	{"resync", {0}, 0, 0, false, NULL},
-	{"handover", {"guid"}, 0, 1, false, NULL},
-	{"log", {"level"}, 0, 1, false, ctl_show_level},
-	{"dump", {0}, 0, 0, false, ctl_show_dump},
-	{"reload", {0}, 0, 0, false, NULL},
-	{"stop", {0}, 0, 0, false, NULL},
-	{"fabric", {0}, 1, 32, false, ctl_show_text},
+	{"status", {0}, 0, 0, false, ctl_show_status, NULL},
+	{"wait", {0}, 0, 0, false, ctl_show_rest, NULL},
+	{"topology", {0}, 0, 0, false, ctl_show_topology, NULL},
+	{"route", {"from", "to"}, 2, 2, false, ctl_show_route, NULL},
+	{"switches", {0}, 0, 0, false, ctl_show_switches, NULL},
+	{"ports", {"node"}, 0, 1, false, ctl_show_ports, NULL},
+	{"counters", {"node"}, 0, 1, false, ctl_show_perf, "perf"},
+	{"sick", {0}, 0, 0, false, ctl_show_sick, NULL},
+	{"changes", {"count"}, 0, 1, true, ctl_show_changes, NULL},
+	{"smps", {0}, 0, 0, false, ctl_show_smps, NULL},
+	{"sa", {0}, 0, 0, false, ctl_show_sa, NULL},
+	{"paths", {"from", "to"}, 2, 2, false, ctl_show_paths, NULL},
+	{"groups", {0}, 0, 0, false, ctl_show_groups, NULL},
+	{"partitions", {0}, 0, 0, false, ctl_show_partitions, NULL},
+	{"services", {0}, 0, 0, false, ctl_show_services, NULL},
+	{"subscriptions", {0}, 0, 0, false, ctl_show_subscriptions, NULL},
+	{"config", {0}, 0, 0, false, ctl_show_text, NULL},
+	{"sweep", {0}, 0, 0, false, NULL, NULL},
+	{"resync", {0}, 0, 0, false, NULL, NULL},
+	{"handover", {"guid"}, 0, 1, false, NULL, NULL},
+	{"log", {"level"}, 0, 1, false, ctl_show_level, NULL},
+	{"dump", {0}, 0, 0, false, ctl_show_dump, NULL},
+	{"reload", {0}, 0, 0, false, ctl_show_reload, NULL},
+	{"stop", {0}, 0, 0, false, NULL, NULL},
+	{"fabric", {0}, 1, 32, false, ctl_show_text, NULL},
 };
 
 static const char *const verb_names[] = {
-	"status",   "wait",  "topology", "route",    "switches",      "ports",	"changes", "smps",
-	"sa",	    "paths", "groups",	 "services", "subscriptions", "config", "sweep",   "resync",
-	"handover", "log",   "dump",	 "reload",   "stop",	      "fabric", NULL};
+	"status",   "wait",	     "topology", "route",  "switches", "ports",	   "counters",
+	"sick",	    "changes",	     "smps",	 "sa",	   "paths",    "groups",   "partitions",
+	"services", "subscriptions", "config",	 "sweep",  "resync",   "handover", "log",
+	"dump",	    "reload",	     "stop",	 "fabric", NULL};
 
 _Static_assert(ARRAY_LEN(verb_names) == ARRAY_LEN(verbs) + 1,
 	       "each verb has its word for completion");
@@ -93,7 +98,7 @@ static int request(const struct verb *v, char **args, unsigned n, struct strbuf 
 	uint64_t number;
 
 	json_open(&j, NULL, '{');
-	json_str(&j, "cmd", v->name);
+	json_str(&j, "cmd", v->cmd ? v->cmd : v->name);
 	for (unsigned i = 0; i < n; i++) {
 		if (!v->number) {
 			json_str(&j, v->args[i], args[i]);
@@ -114,6 +119,20 @@ static int request(const struct verb *v, char **args, unsigned n, struct strbuf 
 
 /* ---- the answer ---- */
 
+/* Why the request is refused: each fault in a line of its own. */
+static int refusal(const struct verb *v, const json_t *a)
+{
+	const char *error = json_string_value(json_object_get(a, "error"));
+	const json_t *faults = json_object_get(a, "faults"), *f;
+	size_t i;
+
+	json_array_foreach(faults, i, f)
+		cli_bad("%s: %s", v->name, json_string_value(f) ? json_string_value(f) : "?");
+	if (!json_array_size(faults))
+		cli_bad("%s: %s", v->name, error ? error : "refused");
+	return CLI_BAD;
+}
+
 static int show(const struct verb *v, const char *answer)
 {
 	struct strbuf text = {0};
@@ -124,9 +143,7 @@ static int show(const struct verb *v, const char *answer)
 	if (!a)
 		return cli_bad("the answer is not JSON: %s", why.text);
 	if (!json_is_true(json_object_get(a, "ok"))) {
-		const char *error = json_string_value(json_object_get(a, "error"));
-
-		rc = cli_bad("%s: %s", v->name, error ? error : "refused");
+		rc = refusal(v, a);
 	} else if (cli_json) {
 		ctl_json_indent(answer, &text);
 		rc = cli_write("-", &text);
@@ -193,7 +210,7 @@ static int ctl(char **args, unsigned nargs)
 			       v->min == 1 && v->max == 1 ? "" : "s", nargs - 1);
 	if (opt.summary && strcmp(v->name, "topology"))
 		return cli_bad("--summary goes with topology");
-	if (opt.watch && !v->show)
+	if (opt.watch && (!v->show || !strcmp(v->name, "reload")))
 		return cli_bad("--watch goes with commands that show something, not with %s",
 			       v->name);
 	if (fabric)
@@ -242,10 +259,14 @@ const struct cli_cmd cmd_ctl = {
 		"  route NODE NODE   the route from one to the other, hop by hop; status 1 when there is none\n"
 		"  switches          every switch\n"
 		"  ports [NODE]      every port of a node, or every port with a link\n"
+		"  counters [NODE[:PORT]]  counters by the performance manager: the busiest links; the ports of a node; one\n"
+		"                    port with its last hour (perf.period must be set)\n"
+		"  sick              links with too many errors, isolated ones, devices that do not answer\n"
 		"  changes [N]       the last N changes (default: all in the history): cause, time, SMPs, phases\n"
 		"  smps              SMPs by purpose, retries, timeouts\n"
 		"  paths NODE NODE   the path records that a host would get: LIDs, SL, MTU, rate, hops\n"
 		"  groups            multicast groups with their members\n"
+		"  partitions        partitions with their flags, groups and members\n"
 		"  services          services that hosts have registered\n"
 		"  subscriptions     who is told of which notices\n"
 		"  sa                requests to subnet administration by attribute and result\n"
@@ -255,7 +276,8 @@ const struct cli_cmd cmd_ctl = {
 		"  handover [GUID]   hand the subnet over to the manager with this port GUID, or to the best one\n"
 		"  log [LEVEL]       show or set the log level: error, warning, notice, info or debug\n"
 		"  dump              write the files in OpenSM's formats\n"
-		"  reload            read the configuration again\n"
+		"  reload            read the configuration again; its faults, if it has some, and status 2: then\n"
+		"                    nothing changes\n"
 		"  stop              end the manager; returns when its files can be used again\n"
 		"  fabric COMMAND... a command of the console of 'weft fabric'\n"
 		"\n"

@@ -142,6 +142,8 @@ static int scratch(const struct updated *u, const struct fab *f, struct measured
 	if (rc)
 		return rc;
 	rt_tables_fill(m->t);
+	if (u->engine->obeys)
+		m->rank = rt_tables_ranks(u->engine, f, &u->opts, m->t);
 	if (!u->engine->updown)
 		return 0;
 	m->rank = mem_array((size_t)f->nswitches + 1, sizeof(*m->rank));
@@ -177,7 +179,7 @@ static int update(const struct updated *u, const struct fab *f, const struct rt_
 		  const struct rt_before *ref, struct measured *m, struct rt_update_stats *st,
 		  struct err *e)
 {
-	if (u->engine->updown)
+	if (u->engine->updown || ref->rank)
 		m->rank = mem_array((size_t)f->nswitches + 1, sizeof(*m->rank));
 	return u->engine->update ? u->engine->update(f, ref, &m->t, m->rank, st, e)
 				 : update_fera(u, f, b, m, st, e);

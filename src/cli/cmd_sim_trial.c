@@ -255,7 +255,8 @@ static void multicast_trial_text(const struct multicast_trial *t)
 	printf("hash %016llx%s%s\n", (unsigned long long)t->hash, t->ok ? "" : ": ", t->why);
 }
 
-static bool one_multicast_trial(uint64_t seed, struct json *j, struct total *all)
+static bool one_multicast_trial(uint64_t seed, const char *fabric, struct json *j,
+				struct total *all)
 {
 	struct multicast_trial t;
 	struct trial_engine drawn;
@@ -264,6 +265,7 @@ static bool one_multicast_trial(uint64_t seed, struct json *j, struct total *all
 		seed,
 		&(struct multicast_trial_opts){.max_switches = o.max_switches,
 					       .groups = o.groups,
+					       .fabric = fabric,
 					       .mechanism = mechanism_for(seed, &drawn)},
 		&t);
 	all->hash = hash64_add(all->hash, t.hash);
@@ -275,33 +277,39 @@ static bool one_multicast_trial(uint64_t seed, struct json *j, struct total *all
 }
 
 /* On each fabric that was chosen; without any, on one that the seed draws. */
-static unsigned vm_trials(uint64_t seed, struct json *j, struct total *all)
+static unsigned on_fabrics(uint64_t seed, struct json *j, struct total *all)
 {
+	bool (*one)(uint64_t, const char *, struct json *, struct total *) =
+		o.vms ? one_vm_trial : one_multicast_trial;
 	unsigned failed = 0;
 
 	if (!o.fabrics.n)
-		return !one_vm_trial(seed, NULL, j, all);
+		return !one(seed, NULL, j, all);
 	for (size_t i = 0; i < o.fabrics.n; i++)
-		failed += !one_vm_trial(seed, o.fabrics.at[i], j, all);
+		failed += !one(seed, o.fabrics.at[i], j, all);
 	return failed;
 }
 
 static int check_fabrics(void)
 {
-	if ((o.fabrics.n || o.migrations || o.cuts) && !o.vms)
-		return cli_bad("expected --fabric, --migrations and --cuts with --vms");
+	const char *const *names = o.vms ? vm_fabrics : multicast_fabrics;
+
+	if ((o.migrations || o.cuts) && !o.vms)
+		return cli_bad("expected --migrations and --cuts with --vms");
+	if (o.fabrics.n && !o.vms && !o.multicast)
+		return cli_bad("expected --fabric with --vms or --multicast");
 	if (o.fabrics.n && o.given_switches)
 		return cli_bad("a fabric with a name has its size: expected --fabric or "
 			       "--max-switches, found both");
 	for (size_t i = 0; i < o.fabrics.n; i++) {
 		unsigned k = 0;
 
-		while (vm_fabrics[k] && strcmp(vm_fabrics[k], o.fabrics.at[i]))
+		while (names[k] && strcmp(names[k], o.fabrics.at[i]))
 			k++;
-		if (!vm_fabrics[k])
-			return cli_bad("--fabric '%.60s': expected tree, torus, dragonfly, "
-				       "irregular or odd",
-				       o.fabrics.at[i]);
+		if (!names[k])
+			return cli_bad("--fabric '%.60s': expected %s", o.fabrics.at[i],
+				       o.vms ? "tree, torus, dragonfly, irregular or odd"
+					     : "tree or irregular");
 	}
 	return CLI_OK;
 }
@@ -312,10 +320,8 @@ static unsigned run_trials(struct json *j, struct total *all)
 
 	for (unsigned i = 0; i < o.count; i++) {
 		cli_progress("trial %u of %u, %u failed", i + 1, o.count, failed);
-		if (o.vms)
-			failed += vm_trials(o.seed + i, j, all);
-		else if (o.multicast)
-			failed += !one_multicast_trial(o.seed + i, j, all);
+		if (o.vms || o.multicast)
+			failed += on_fabrics(o.seed + i, j, all);
 		else if (o.change)
 			failed += !one_change_trial(o.seed + i, j, all);
 		else
@@ -454,10 +460,10 @@ static const struct cli_opt trial_opts[] = {
 	{.name = "multicast", .type = CLI_FLAG, .dst = &o.multicast,
 	 .help = "multicast groups with joins and leaves, while links and switches fail and the manager restarts"},
 	{.name = "groups", .type = CLI_UINT, .dst = &o.groups, .arg = "N", .min = 1, .max = 1000,
-	 .help = "with --multicast: at most so many (default 60)"},
+	 .help = "with --multicast: at most so many; with --fabric, so many (default 60)"},
 	{.name = "fabric", .type = CLI_LIST, .dst = &o.fabrics, .arg = "NAME",
-	 .help = "with --vms: tree, torus, dragonfly, irregular or odd; repeated: each seed on each of them (default: a small "
-		 "one that the seed draws)"},
+	 .help = "with --vms: tree, torus, dragonfly, irregular or odd; with --multicast: tree (8-port 3-tree) or irregular; "
+		 "repeated: each seed on each of them (default: a small one that the seed draws)"},
 	{.name = "migrations", .type = CLI_UINT, .dst = &o.migrations, .arg = "N", .min = 1, .max = 1000000,
 	 .help = "with --vms: each trial goes on until so many were carried out (default: a few)"},
 	{.name = "cuts", .type = CLI_FLAG, .dst = &o.cuts,

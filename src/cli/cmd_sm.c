@@ -58,40 +58,71 @@ static int load(void *ctx, struct settings *c, struct err *e)
 	rc = rc ? rc : run_config_keys(c, e);
 	c->once = o.once;
 	rc = rc ? rc : settings_check(c, NULL, e);
+	rc = rc ? rc : run_config_values(c, e);
 	rc = rc ? rc : run_inputs_read(c, e);
 	rc = rc ? rc : run_policy_files(c, p, e);
 	policy_take(rc, p);
 	return rc;
 }
 
-static void report_fault(void *ctx, const char *fault)
+/* A line of text, or a row of the list in JSON. */
+static void report_fault(void *ctx, const struct run_fault *fault)
 {
-	(void)ctx;
-	cli_bad("%s", fault);
+	struct json *j = ctx;
+
+	if (!cli_json) {
+		cli_bad("%s", fault->text);
+		return;
+	}
+	json_open(j, NULL, '{');
+	if (fault->line) {
+		json_u64(j, "line", fault->line);
+		json_u64(j, "column", fault->column);
+	}
+	json_str(j, "text", fault->text);
+	json_close(j);
 }
 
-/* Reports all faults of the file; then checks file and options together. */
+/* All faults of the file; if it has none, those of file and options together. Returns their number. */
+static unsigned faults_report(struct settings *c, struct json *j)
+{
+	struct err e;
+	unsigned n;
+
+	settings_default(c);
+	n = o.config ? run_config_faults(o.config, c, report_fault, j) : 0;
+	if (n)
+		return n;
+	if (load(NULL, c, &e)) {
+		report_fault(j, &(struct run_fault){.text = e.text});
+		return 1;
+	}
+	run_inputs_free(c->sm.inputs);
+	return run_config_places(c, report_fault, j);
+}
+
 static int check(struct settings *c)
 {
 	struct json j = {0};
-	struct err e;
+	unsigned n;
+	int rc;
 
-	settings_default(c);
-	if (o.config && run_config_faults(o.config, c, report_fault, NULL))
-		return CLI_BAD;
-	if (load(NULL, c, &e))
-		return cli_bad("%s", e.text);
-	run_inputs_free(c->sm.inputs);
-	if (!cli_json) {
-		printf("%s: no faults\n", o.config ? o.config : "default settings");
-		return CLI_OK;
-	}
 	json_open(&j, NULL, '{');
-	json_bool(&j, "valid", true);
 	if (o.config)
 		json_str(&j, "file", o.config);
+	json_open(&j, "faults", '[');
+	n = faults_report(c, &j);
 	json_close(&j);
-	return cli_print_json(&j);
+	json_bool(&j, "valid", !n);
+	json_close(&j);
+	if (!cli_json) {
+		json_free(&j);
+		if (!n)
+			printf("%s: no faults\n", o.config ? o.config : "default settings");
+		return n ? CLI_BAD : CLI_OK;
+	}
+	rc = cli_print_json(&j);
+	return rc ? rc : n ? CLI_BAD : CLI_OK;
 }
 
 /* Lists of the configuration; those of OpenSM's files are in these. */

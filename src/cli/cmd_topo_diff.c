@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * weft topo diff: the differences of two fabrics as text and JSON. Keeps no state. Way in: cmd_topo_diff.
- * Does not compare: fab_diff() does.
+ * weft topo diff: the differences of two fabrics as text and JSON. State: the options of the running command. Way in:
+ * cmd_topo_diff. Does not compare: fab_diff() and cable_diff() do.
  */
+#include "cli/cable_diff.h"
 #include "cli/cmds.h"
+#include "cli/running_manager.h"
+
+static struct {
+	bool lids, live;
+	struct running from;
+} o;
 
 static const struct {
 	const char *word, *sign;
@@ -40,12 +47,96 @@ static const char *node_name(const struct fab *const f[2], uint64_t guid)
 	return "";
 }
 
-static int diff_json(const struct fab *const f[2], const fab_diff_list *l)
+static const struct {
+	const char *word, *sign;
+} cable_words[] = {
+	[CABLE_SWAPPED] = {"cables swapped", "x"},
+	[CABLE_MOVED] = {"cable moved", ">"},
+	[CABLE_SLOWER] = {"link slower", "!"},
+	[CABLE_FASTER] = {"link faster", "~"},
+};
+
+static unsigned cables_of(const struct cable_item *c)
+{
+	return c->fate == CABLE_SWAPPED ? 2 : 1;
+}
+
+static void end_json(struct json *j, const char *key, const struct fab *const f[2],
+		     const struct cable_end *e)
+{
+	json_open(j, key, '{');
+	json_hex64(j, "guid", e->guid);
+	json_str(j, "name", node_name(f, e->guid));
+	json_u64(j, "port", e->port);
+	json_close(j);
+}
+
+static void cables_list_json(struct json *j, const char *key, const struct fab *const f[2],
+			     const struct cable *c, unsigned n)
+{
+	json_open(j, key, '[');
+	for (unsigned i = 0; i < n; i++) {
+		json_open(j, NULL, '{');
+		end_json(j, "a", f, &c[i].a);
+		end_json(j, "b", f, &c[i].b);
+		json_close(j);
+	}
+	json_close(j);
+}
+
+static void cables_json(struct json *j, const struct fab *const f[2], const cable_list *l)
+{
+	json_open(j, "cables", '[');
+	for (size_t i = 0; i < l->n; i++) {
+		const struct cable_item *c = &l->at[i];
+
+		json_open(j, NULL, '{');
+		json_str(j, "kind", cable_words[c->fate].word);
+		cables_list_json(j, "before", f, c->was, cables_of(c));
+		if (c->fate <= CABLE_MOVED)
+			cables_list_json(j, "after", f, c->now, cables_of(c));
+		else
+			json_str(j, "what", c->text);
+		json_close(j);
+	}
+	json_close(j);
+}
+
+static void cable_text(struct strbuf *b, const struct fab *const f[2], const struct cable *c)
+{
+	node_text(b, f, c->a.guid);
+	strbuf_addf(b, "[%u] - ", c->a.port);
+	node_text(b, f, c->b.guid);
+	strbuf_addf(b, "[%u]", c->b.port);
+}
+
+static void cables_text(struct strbuf *b, const struct fab *const f[2], const cable_list *l)
+{
+	for (size_t i = 0; i < l->n; i++) {
+		const struct cable_item *c = &l->at[i];
+
+		for (unsigned k = 0; k < cables_of(c); k++) {
+			strbuf_addf(b, "%s %-14s  ", k ? " " : cable_words[c->fate].sign,
+				    k ? "" : cable_words[c->fate].word);
+			cable_text(b, f, &c->was[k]);
+			if (c->fate <= CABLE_MOVED) {
+				strbuf_add(b, " is now ");
+				cable_text(b, f, &c->now[k]);
+			} else {
+				strbuf_addf(b, ": %s", c->text);
+			}
+			strbuf_add(b, "\n");
+		}
+	}
+}
+
+static int diff_json(const struct fab *const f[2], const fab_diff_list *l, const cable_list *cables)
 {
 	struct json j = {0};
 
 	json_open(&j, NULL, '{');
-	json_bool(&j, "equal", !l->n);
+	json_bool(&j, "equal", !l->n && !cables->n);
+	cables_json(&j, f, cables);
 	json_open(&j, "changes", '[');
 	for (size_t i = 0; i < l->n; i++) {
 		const struct fab_diff_item *d = &l->at[i];
@@ -69,14 +160,15 @@ static int diff_json(const struct fab *const f[2], const fab_diff_list *l)
 	return cli_print_json(&j);
 }
 
-static int diff_text(const struct fab *const f[2], const fab_diff_list *l)
+static int diff_text(const struct fab *const f[2], const fab_diff_list *l, const cable_list *cables)
 {
 	struct strbuf b = {0};
 
+	cables_text(&b, f, cables);
 	for (size_t i = 0; i < l->n; i++) {
 		const struct fab_diff_item *d = &l->at[i];
 
-		strbuf_addf(&b, "%s %-12s  ", diff_kinds[d->kind].sign, diff_kinds[d->kind].word);
+		strbuf_addf(&b, "%s %-14s  ", diff_kinds[d->kind].sign, diff_kinds[d->kind].word);
 		node_text(&b, f, d->guid_a);
 		if (d->kind == FAB_LINK_ADDED || d->kind == FAB_LINK_GONE) {
 			strbuf_addf(&b, "[%u] - ", d->port_a);
@@ -87,45 +179,77 @@ static int diff_text(const struct fab *const f[2], const fab_diff_list *l)
 		}
 		strbuf_addf(&b, "%s%s\n", d->text ? ": " : "", d->text ? d->text : "");
 	}
-	if (!l->n)
+	if (!l->n && !cables->n)
 		strbuf_add(&b, "no difference\n");
 	return cli_write("-", &b);
 }
 
-static int diff_run(char **args, unsigned nargs UNUSED)
+static int diff_show(const struct fab *const f[2])
+{
+	fab_diff_list l = {0};
+	cable_list cables = {0};
+	int rc;
+
+	fab_diff_some(f[0], f[1], o.lids ? FAB_DIFF_LIDS : 0, &l);
+	cable_diff(f[0], f[1], &l, &cables);
+	rc = cli_json ? diff_json(f, &l, &cables) : diff_text(f, &l, &cables);
+	if (rc == CLI_OK && (l.n || cables.n))
+		rc = CLI_NO;
+	fab_diff_free(&l);
+	vec_free(&cables);
+	return rc;
+}
+
+static struct fab *second_load(char **args)
+{
+	if (!o.live)
+		return cli_load(args[1]);
+	return running_find(&o.from) ? NULL : running_topology(&o.from);
+}
+
+static int diff_run(char **args, unsigned nargs)
 {
 	struct fab *f[2] = {NULL, NULL};
-	fab_diff_list l = {0};
 	int rc = CLI_BAD;
 
-	if (!strcmp(args[0], "-") && !strcmp(args[1], "-"))
+	if (nargs < 2 && !o.live)
+		return cli_bad("expected a second netlist, or --live; found one netlist");
+	if (nargs == 2 && o.live)
+		return cli_bad("--live stands for the second netlist; found two netlists");
+	if (nargs == 2 && !strcmp(args[0], "-") && !strcmp(args[1], "-"))
 		return cli_bad("only one of the two files can be standard input");
 	f[0] = cli_load(args[0]);
-	f[1] = f[0] ? cli_load(args[1]) : NULL;
-	if (f[1]) {
-		const struct fab *const both[2] = {f[0], f[1]};
-
-		fab_diff(f[0], f[1], &l);
-		rc = cli_json ? diff_json(both, &l) : diff_text(both, &l);
-		if (rc == CLI_OK && l.n)
-			rc = CLI_NO;
-		fab_diff_free(&l);
-	}
+	f[1] = f[0] ? second_load(args) : NULL;
+	if (f[1])
+		rc = diff_show((const struct fab *const[2]){f[0], f[1]});
 	fab_free(f[0]);
 	fab_free(f[1]);
 	return rc;
 }
 
+static const struct cli_opt opts[] = {
+	{.name = "live",
+	 .type = CLI_FLAG,
+	 .dst = &o.live,
+	 .help = "compare with the subnet of a running manager"},
+	{.name = "lids", .type = CLI_FLAG, .dst = &o.lids, .help = "compare LIDs and LMCs, too"},
+	RUNNING_OPTS(o.from),
+	{0},
+};
+
 const struct cli_cmd cmd_topo_diff = {
 	.name = "topo diff",
-	.args = "BEFORE AFTER",
-	.summary = "list the differences between two netlists",
+	.args = "BEFORE [AFTER]",
+	.summary = "list the differences between two netlists: a plan and what is there",
 	.about =
-		"Nodes are compared by GUID; their order in the files does not matter. The status is 0 if "
-		"the netlists are equal and 1 if they differ.",
+		"Nodes are compared by GUID; their order in the files does not matter, LIDs only with --lids. "
+		"Cables that exchanged their ends, that are plugged elsewhere, and links that are slower are "
+		"named as such. The status is 0 if the netlists are equal and 1 if they differ.",
 	.examples =
-		"weft topo diff yesterday.txt today.txt\nibnetdiscover | weft topo diff plan.txt -",
-	.min_args = 2,
+		"weft topo diff yesterday.txt today.txt\nibnetdiscover | weft topo diff plan.txt -\n"
+		"weft topo diff plan.txt --live",
+	.opts = opts,
+	.min_args = 1,
 	.max_args = 2,
 	.run = diff_run,
 };

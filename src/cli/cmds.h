@@ -7,9 +7,9 @@
 
 #include "cli/cli.h"
 
-/* cmd_topo_gen.c, cmd_topo_show.c, cmd_topo_check.c, cmd_topo_diff.c, cmd_topo_expand.c */
+/* cmd_topo_gen.c, cmd_topo_show.c, cmd_topo_check.c, cmd_topo_diff.c, cmd_topo_expand.c, cmd_topo_slurm.c */
 extern const struct cli_cmd cmd_topo_gen, cmd_topo_show, cmd_topo_check, cmd_topo_diff,
-	cmd_topo_expand;
+	cmd_topo_expand, cmd_topo_slurm;
 
 /* cmd_topo_draw.c */
 extern const struct cli_cmd cmd_topo_dot, cmd_topo_svg;
@@ -55,8 +55,8 @@ extern const struct cli_cmd cmd_sm;
 /* cmd_mad.c */
 extern const struct cli_cmd cmd_mad_decode;
 
-/* cmd_ctl.c */
-extern const struct cli_cmd cmd_ctl;
+/* cmd_ctl.c, cmd_top.c, cmd_why.c */
+extern const struct cli_cmd cmd_ctl, cmd_top, cmd_why;
 
 /* cmd_ui.c */
 extern const struct cli_cmd cmd_ui;

@@ -22,7 +22,7 @@ static void literal_words(struct strbuf *b, const char *args)
 	}
 }
 
-static bool names_file(const char *arg)
+bool cli_names_file(const char *arg)
 {
 	static const char *const words[] = {"FILE", "DIR",    "PATH", "LFTS",
 					    "OUT",  "BEFORE", "AFTER"};
@@ -45,16 +45,23 @@ static void option_value(struct strbuf *b, const struct cli_opt *o)
 {
 	case_label(b, o);
 	if (cli_opt_choice(o, 0)) {
-		strbuf_add(b, ") words='");
+		strbuf_add(b, ") choices='");
 		for (unsigned i = 0; cli_opt_choice(o, i); i++)
 			strbuf_addf(b, "%s%s", i ? " " : "", cli_opt_choice(o, i));
 		strbuf_add(b, "' ;;\n");
 	} else {
-		strbuf_addf(b, ") %s ;;\n", names_file(o->arg) ? "files=1" : "return");
+		strbuf_addf(b, ") %s ;;\n", cli_names_file(o->arg) ? "files=1" : "return");
 	}
 }
 
-static void command_case(struct strbuf *b, const struct cli_cmd *c)
+void cli_complete_words(struct strbuf *b, const struct cli_cmd *c)
+{
+	literal_words(b, c->args);
+	for (const char *const *w = c->words; w && *w; w++)
+		strbuf_addf(b, "%s%s", b->len ? " " : "", *w);
+}
+
+void cli_complete_case(struct strbuf *b, const struct cli_cmd *c)
 {
 	const struct cli_opt *o;
 	struct strbuf literal = {0};
@@ -73,21 +80,19 @@ static void command_case(struct strbuf *b, const struct cli_cmd *c)
 			strbuf_addf(b, " -%c", o->letter);
 	}
 	strbuf_add(b, "'");
-	literal_words(&literal, c->args);
-	for (const char *const *w = c->words; w && *w; w++)
-		strbuf_addf(&literal, "%s%s", literal.len ? " " : "", *w);
+	cli_complete_words(&literal, c);
 	if (literal.len)
-		strbuf_addf(b, " words='%s'", literal.s);
-	if (names_file(c->args))
+		strbuf_addf(b, " choices='%s'", literal.s);
+	if (cli_names_file(c->args))
 		strbuf_add(b, " files=1");
 	strbuf_free(&literal);
 	strbuf_add(b, " ;;\n\t\tesac\n\t\t;;\n");
 }
 
 /* Groups and single-word commands, as the first word after weft. */
-static void first_words(struct strbuf *b, const struct cli_app *app)
+void cli_complete_first(struct strbuf *b, const struct cli_app *app)
 {
-	strbuf_add(b, "\t\twords='");
+	strbuf_add(b, "\t\tchoices='");
 	for (const struct cli_group *g = app->groups; g->name; g++)
 		strbuf_addf(b, "%s%s", g == app->groups ? "" : " ", g->name);
 	for (const struct cli_cmd *const *c = app->cmds; *c; c++)
@@ -96,13 +101,13 @@ static void first_words(struct strbuf *b, const struct cli_app *app)
 	strbuf_add(b, "'\n");
 }
 
-static void second_words(struct strbuf *b, const struct cli_app *app)
+void cli_complete_second(struct strbuf *b, const struct cli_app *app, const char *line)
 {
-	strbuf_add(b, "\t\tcase ${COMP_WORDS[first]} in\n");
+	strbuf_addf(b, "\t\tcase ${%s} in\n", line);
 	for (const struct cli_group *g = app->groups; g->name; g++) {
 		const char *sep = "";
 
-		strbuf_addf(b, "\t\t%s) words='", g->name);
+		strbuf_addf(b, "\t\t%s) choices='", g->name);
 		for (const struct cli_cmd *const *c = app->cmds; *c; c++) {
 			if (!cli_cmd_in_group(*c, g))
 				continue;
@@ -120,7 +125,7 @@ void cli_complete_bash(struct strbuf *b, const struct cli_app *app)
 		      "# Completion of weft for bash, printed by 'weft completion bash'.\n"
 		      "_weft()\n{\n"
 		      "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-		      "\tlocal first=1 words='' opts='' files=''\n\n"
+		      "\tlocal first=1 choices='' opts='' files=''\n\n"
 		      "\tCOMPREPLY=()\n"
 		      "\t# bash cuts --opt=value into three words\n"
 		      "\tif [[ $cur == = ]]; then\n\t\tcur=''\n"
@@ -128,19 +133,19 @@ void cli_complete_bash(struct strbuf *b, const struct cli_app *app)
 		      "\tif ((COMP_CWORD > 1)) && [[ ${COMP_WORDS[1]} == @(help|man) ]]; then\n"
 		      "\t\tfirst=2\n\tfi\n"
 		      "\tif ((COMP_CWORD == first)); then\n");
-	first_words(b, app);
+	cli_complete_first(b, app);
 	strbuf_add(b, "\t\t((first == 1)) && opts='--help --version'\n"
 		      "\telif ((COMP_CWORD == first + 1)); then\n");
-	second_words(b, app);
-	strbuf_add(b, "\tfi\n\t[[ $words && $cur != -* ]] || case \"${COMP_WORDS[1]} "
+	cli_complete_second(b, app, "COMP_WORDS[first]");
+	strbuf_add(b, "\tfi\n\t[[ $choices && $cur != -* ]] || case \"${COMP_WORDS[1]} "
 		      "${COMP_WORDS[2]}\" in\n");
 	for (const struct cli_cmd *const *c = app->cmds; *c; c++)
-		command_case(b, *c);
+		cli_complete_case(b, *c);
 	strbuf_add(b, "\tesac\n"
 		      "\tif [[ $cur == -* ]]; then\n"
 		      "\t\tmapfile -t COMPREPLY < <(compgen -W \"$opts\" -- \"$cur\")\n"
-		      "\telif [[ $words ]]; then\n"
-		      "\t\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+		      "\telif [[ $choices ]]; then\n"
+		      "\t\tmapfile -t COMPREPLY < <(compgen -W \"$choices\" -- \"$cur\")\n"
 		      "\telif [[ $files ]]; then\n"
 		      "\t\tcompopt -o filenames 2> /dev/null\n"
 		      "\t\tmapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
@@ -150,14 +155,23 @@ void cli_complete_bash(struct strbuf *b, const struct cli_app *app)
 
 /* ---- the command ---- */
 
+static const struct {
+	const char *name;
+	void (*script)(struct strbuf *b, const struct cli_app *app);
+} shells[] = {{"bash", cli_complete_bash}, {"zsh", cli_complete_zsh}, {"fish", cli_complete_fish}};
+
 static int completion_run(char **args, unsigned n UNUSED)
 {
 	struct strbuf b = {0};
 	struct json j = {0};
 
-	if (strcmp(args[0], "bash"))
-		return cli_bad("expected the shell 'bash', found '%s'", args[0]);
-	cli_complete_bash(&b, cli_app_now());
+	unsigned i = 0;
+
+	while (i < ARRAY_LEN(shells) && strcmp(shells[i].name, args[0]))
+		i++;
+	if (i == ARRAY_LEN(shells))
+		return cli_bad("expected the shell 'bash', 'zsh' or 'fish', found '%s'", args[0]);
+	shells[i].script(&b, cli_app_now());
 	if (!cli_json)
 		return cli_write("-", &b);
 	json_open(&j, NULL, '{');
@@ -168,15 +182,20 @@ static int completion_run(char **args, unsigned n UNUSED)
 	return cli_print_json(&j);
 }
 
+static const char *const shell_names[] = {"bash", "zsh", "fish", NULL};
+
 const struct cli_cmd cmd_completion = {
 	.name = "completion",
-	.args = "bash",
+	.args = "SHELL",
+	.words = shell_names,
 	.summary = "print a completion script for the shell",
 	.about =
-		"The script is made from the same table as the help: it completes commands, options, "
+		"SHELL is bash, zsh or fish. The script is made from the same table as the help: it completes commands, options, "
 		"the values of options that have a fixed choice, and file names.",
 	.examples = "eval \"$(weft completion bash)\"\n"
-		    "weft completion bash > weft-completion.bash",
+		    "weft completion bash > weft-completion.bash\n"
+		    "weft completion zsh > _weft\n"
+		    "weft completion fish > weft.fish",
 	.min_args = 1,
 	.max_args = 1,
 	.run = completion_run,

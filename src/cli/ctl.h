@@ -63,8 +63,8 @@ static inline const char *ctl_duration(const json_t *a, const char *key)
 typedef void ctl_show(const json_t *answer);
 ctl_show ctl_show_status, ctl_show_rest, ctl_show_topology, ctl_show_route, ctl_show_switches,
 	ctl_show_ports, ctl_show_changes, ctl_show_smps, ctl_show_sa, ctl_show_paths,
-	ctl_show_groups, ctl_show_services, ctl_show_subscriptions, ctl_show_text, ctl_show_level,
-	ctl_show_dump;
+	ctl_show_groups, ctl_show_partitions, ctl_show_services, ctl_show_subscriptions,
+	ctl_show_text, ctl_show_level, ctl_show_dump, ctl_show_reload, ctl_show_perf, ctl_show_sick;
 
 /* The answer's own text with line breaks; numbers are not changed. */
 void ctl_json_indent(const char *line, struct strbuf *out);

@@ -126,13 +126,33 @@ static void status_mirror(const json_t *m)
 		     count(m, "mirrors"));
 }
 
+/* ", this manager", or ", NAME": of the master. */
+static const char *master_words(const json_t *a)
+{
+	static char text[128];
+	const json_t *m;
+	size_t i;
+
+	*text = 0;
+	json_array_foreach(json_object_get(a, "managers"), i, m)
+	{
+		if (strcmp(ctl_text(m, "guid"), ctl_text(a, "master")))
+			continue;
+		if (is_true(m, "own"))
+			snprintf(text, sizeof(text), ", this manager");
+		else if (*ctl_text(m, "name"))
+			snprintf(text, sizeof(text), ", %.100s", ctl_text(m, "name"));
+	}
+	return text;
+}
+
 static void status_managers(const json_t *a)
 {
 	const json_t *m;
 	size_t i;
 
 	if (json_is_string(json_object_get(a, "master")))
-		line("master", "%s", ctl_text(a, "master"));
+		line("master", "%s%s", ctl_text(a, "master"), master_words(a));
 	else
 		line("master", "not known");
 	json_array_foreach(json_object_get(a, "managers"), i, m)
@@ -151,7 +171,8 @@ void ctl_show_status(const json_t *a)
 	line("manager", "weft %s, process %llu, up %s", ctl_text(a, "version"),
 	     (unsigned long long)ctl_number(a, "pid"),
 	     age(json_number_value(json_object_get(a, "uptime_s"))));
-	line("state", "%s, %s%s", ctl_text(a, "state"), ctl_text(a, "phase"),
+	line("state", "%s, %s%s%s", ctl_text(a, "state"), ctl_text(a, "phase"),
+	     is_true(a, "observes") ? ": observes, and sends no Set" : "",
 	     is_true(a, "connected") ? "" : ", NOT CONNECTED");
 	line("port", "%s, GUID %s, LID %llu", ctl_text(p, "name"), ctl_text(p, "port_guid"),
 	     (unsigned long long)ctl_number(p, "lid"));
@@ -180,15 +201,24 @@ void ctl_show_status(const json_t *a)
 	line("log level", "%s", ctl_text(a, "log_level"));
 }
 
+void ctl_show_reload(const json_t *a)
+{
+	printf("configuration reloaded\n");
+	if (*ctl_text(a, "after_restart"))
+		printf("effective after a restart only: %s\n", ctl_text(a, "after_restart"));
+}
+
 void ctl_show_rest(const json_t *a)
 {
 	const json_t *s = json_object_get(a, "subnet");
 
-	if (strcmp(ctl_text(a, "state"), "Master"))
-		printf("%s: another manager is the master\n", ctl_text(a, "state"));
+	if (strcmp(ctl_text(a, "state"), "Master") && !is_true(a, "observes"))
+		printf("%s: another manager is the master%s%s%s\n", ctl_text(a, "state"),
+		       *ctl_text(a, "master") ? ": " : "", ctl_text(a, "master"), master_words(a));
 	else
-		printf("subnet is up: %s switches, %s hosts, %s%s links, %s LIDs; no change "
+		printf("%s: %s switches, %s hosts, %s%s links, %s LIDs; no change "
 		       "pending\n",
+		       is_true(a, "observes") ? "subnet was read" : "subnet is up",
 		       count(s, "switches"), count(s, "hosts"), routers(s), count(s, "links"),
 		       count(s, "lids"));
 }

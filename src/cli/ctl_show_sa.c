@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Answers about subnet administration as text: counters, paths, groups, services, subscriptions. State: none. Ways in:
+ * Answers about subnet administration as text: counters, paths, groups, partitions, services, subscriptions. State: none. Ways in:
  * ctl_show_*(). Computes nothing: all that the text says is in the answer.
  */
 #include "cli/ctl.h"
@@ -169,6 +169,77 @@ void ctl_show_groups(const json_t *a)
 	if (json_array_size(groups))
 		cli_table_print(&t, stdout);
 	nothing_or_more(a, "groups");
+}
+
+static void partition_flags(const json_t *p, struct strbuf *out)
+{
+	static const char *const flags[] = {"ipoib", "indx0"};
+
+	for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+		if (json_is_true(json_object_get(p, flags[i])))
+			strbuf_addf(out, "%s%s", out->len ? ", " : "", flags[i]);
+	if (ctl_number(p, "sl"))
+		strbuf_addf(out, "%sSL %s", out->len ? ", " : "", value(p, "sl"));
+}
+
+static void partition_members(const json_t *members, size_t all, struct strbuf *out)
+{
+	const json_t *m;
+	size_t i;
+
+	json_array_foreach((json_t *)members, i, m)
+	{
+		if (i < SHOWN_MEMBERS)
+			strbuf_addf(out, "%s%s=%s", i ? ", " : "", who(m), ctl_text(m, "as"));
+	}
+	if (all > SHOWN_MEMBERS)
+		strbuf_addf(out, " and %zu more", all - SHOWN_MEMBERS);
+}
+
+static void ipoib_groups(const json_t *groups, struct strbuf *out)
+{
+	const json_t *g;
+	size_t i;
+
+	json_array_foreach((json_t *)groups, i, g)
+	{
+		if (json_is_true(json_object_get(g, "ipoib")))
+			strbuf_addf(out, "%s%s", out->len ? " " : "", ctl_text(g, "mlid"));
+	}
+}
+
+void ctl_show_partitions(const json_t *a)
+{
+	const json_t *list = json_object_get(a, "partitions"), *p;
+	struct cli_table t;
+	size_t i;
+
+	if (!json_is_true(json_object_get(a, "configured")))
+		puts("no partitions are configured: devices keep the keys that they have");
+	cli_table_init(&t, "lllrrll", "P_Key", "name", "flags", "full", "limited", "IPoIB",
+		       "members");
+	json_array_foreach((json_t *)list, i, p)
+	{
+		struct strbuf flags = {0}, groups = {0}, members = {0};
+
+		partition_flags(p, &flags);
+		ipoib_groups(json_object_get(p, "groups"), &groups);
+		partition_members(json_object_get(p, "members"),
+				  ctl_number(p, "full") + ctl_number(p, "limited"), &members);
+		cli_table_add(&t, "%s", ctl_text(p, "pkey"));
+		cli_table_add(&t, "%s", ctl_text(p, "name"));
+		cli_table_add(&t, "%s", flags.len ? flags.s : "");
+		cli_table_add(&t, "%s", cli_count(ctl_number(p, "full")));
+		cli_table_add(&t, "%s", cli_count(ctl_number(p, "limited")));
+		cli_table_add(&t, "%s", groups.len ? groups.s : "");
+		cli_table_add(&t, "%s", members.len ? members.s : "none");
+		strbuf_free(&flags);
+		strbuf_free(&groups);
+		strbuf_free(&members);
+	}
+	if (json_array_size(list))
+		cli_table_print(&t, stdout);
+	nothing_or_more(a, "partitions");
 }
 
 static void list(const json_t *a, const char *what, struct cli_table *t, const char *const *columns,

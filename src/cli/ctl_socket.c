@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 #include <poll.h>
+#include <pwd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -20,11 +21,12 @@ struct search {
 	const char *kind;
 	char path[FOUND_MOST][108];
 	unsigned found;
+	char denied[512]; /* a directory that this user may not read; "": none */
 	struct strbuf tried;
 };
 
-/* A process listens there; EACCES: probably, but this user may not ask it. */
-static bool is_served(const char *path)
+/* 0, or errno of a connection. */
+static int connect_try(const char *path)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), rc;
@@ -33,7 +35,20 @@ static bool is_served(const char *path)
 	rc = fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof(a)) ? errno : 0;
 	if (fd >= 0)
 		close(fd);
+	return rc;
+}
+
+/* A process listens there; EACCES: probably, but this user may not ask it. */
+static bool is_served(const char *path)
+{
+	int rc = connect_try(path);
+
 	return !rc || rc == EAGAIN || rc == EACCES;
+}
+
+static bool is_allowed(const char *path)
+{
+	return connect_try(path) != EACCES;
 }
 
 static void candidate(struct search *s, const char *dir, const char *file)
@@ -71,6 +86,8 @@ static void directory_search(struct search *s, const char *dir, const char *name
 		return;
 	}
 	n = scandir(dir, &all, NULL, alphasort);
+	if (n < 0 && errno == EACCES)
+		snprintf(s->denied, sizeof(s->denied), "%s", dir);
 	for (int i = 0; i < n; i++) {
 		if (is_ours(s, all[i]->d_name))
 			candidate(s, dir, all[i]->d_name);
@@ -85,6 +102,7 @@ static void places_search(struct search *s, const char *name)
 	char dir[512];
 
 	s->tried.len = 0;
+	*s->denied = 0;
 	for (unsigned i = 0; paths_runtime_at(i, dir, sizeof(dir)); i++)
 		directory_search(s, dir, name);
 }
@@ -129,10 +147,35 @@ static void missing_text(const struct ctl_target *t, const struct search *s, str
 	strbuf_add(out, s->tried.s);
 }
 
+/* "permission denied: /run/weft/sm.sock is a socket of user weft, mode 0600; ..." */
+static int denied(const char *path)
+{
+	const struct passwd *who;
+	char owner[64] = "another user";
+	struct stat st;
+
+	if (stat(path, &st))
+		return cli_bad("permission denied: %s: ask as root, or as the user that runs the "
+			       "manager",
+			       path);
+	who = getpwuid(st.st_uid);
+	if (who)
+		snprintf(owner, sizeof(owner), "user %.50s", who->pw_name);
+	else
+		snprintf(owner, sizeof(owner), "user %lu", (unsigned long)st.st_uid);
+	return cli_bad(
+		"permission denied: %s is a %s of %s, mode %04o: ask as that user or as root%s",
+		path, S_ISDIR(st.st_mode) ? "directory" : "socket", owner,
+		(unsigned)(st.st_mode & 07777),
+		S_ISDIR(st.st_mode) ? "" : ", or change control.mode of the manager");
+}
+
 static int missing(const struct ctl_target *t, const struct search *s)
 {
 	struct strbuf text = {0};
 
+	if (*s->denied)
+		return denied(s->denied);
 	missing_text(t, s, &text);
 	cli_bad("%s; start '%s', or give the socket with --socket%s%s", text.s,
 		is_manager(t) ? "weft sm" : "weft fabric", t->name ? "" : " or ",
@@ -166,7 +209,8 @@ static void search_wait(struct search *s, const struct ctl_target *t)
 	uint64_t start = now_ms(), limit = t->wait / PS_PER_MS, waited;
 	bool said = false;
 
-	for (search(s, t); !s->found && (waited = now_ms() - start) < limit; search(s, t)) {
+	for (search(s, t); !s->found && !*s->denied && (waited = now_ms() - start) < limit;
+	     search(s, t)) {
 		if (!said && waited >= SAY_AFTER_MS) {
 			say_waiting(t, s);
 			said = true;
@@ -210,6 +254,8 @@ int ctl_socket_find(const struct ctl_target *t, char *path, size_t size)
 		rc = missing(t, &s);
 	else if (s.found > 1)
 		rc = several(&s);
+	else if (!is_allowed(s.path[0]))
+		rc = denied(s.path[0]);
 	else
 		snprintf(path, size, "%s", s.path[0]);
 	strbuf_free(&s.tried);

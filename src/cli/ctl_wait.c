@@ -49,7 +49,8 @@ static int status(const char *path, struct strbuf *answer, struct rest *r)
 		return CLI_BAD;
 	*r = (struct rest){
 		.standby = !strcmp(ctl_text(a, "state"), "Standby"),
-		.idle = !strcmp(ctl_text(a, "state"), "Master") &&
+		.idle = (!strcmp(ctl_text(a, "state"), "Master") ||
+			 json_is_true(json_object_get(a, "observes"))) &&
 			!strcmp(ctl_text(a, "phase"), "ready") &&
 			!json_is_true(json_object_get(a, "change_pending")),
 		.sweeps = (uint64_t)json_integer_value(json_object_get(a, "clean_sweeps")),

@@ -15,7 +15,7 @@ static int mark_file(const struct rt_naming *x, const char *path, bool *in)
 	size_t len;
 	int rc;
 
-	if (file_read(path, &text, &len, &e))
+	if (file_read_most(path, RT_LIST_MOST, &text, &len, &e))
 		return cli_bad("%s", e.text);
 	rc = rt_guid_list(path, text, len, &guids, &e) ? cli_bad("%s", e.text) : CLI_OK;
 	rest = guids.s;

@@ -65,6 +65,11 @@ static void roff_lines(struct strbuf *b, const char *s, size_t n)
 	}
 }
 
+void cli_roff(struct strbuf *b, const char *text)
+{
+	roff_lines(b, text, strlen(text));
+}
+
 static void roff_text(struct strbuf *b, const char *s)
 {
 	roff_lines(b, s, strlen(s));
@@ -284,19 +289,25 @@ static int man_run(char **args, unsigned n)
 	struct json j = {0};
 	unsigned used = 0;
 	const struct cli_cmd *c = cli_cmd_find(app, args, n, &used);
+	bool config = n == 1 && !strcmp(args[0], "weft.yaml");
 
-	if (n && (!c || used < n))
+	if (n && !config && (!c || used < n))
 		return cli_cmd_unknown(app, args, n);
-	if (c)
+	if (config)
+		cli_man_config(&b, app);
+	else if (c)
 		cli_man_cmd(&b, app, c);
 	else
 		cli_man_app(&b, app);
 	if (!cli_json)
 		return cli_write("-", &b);
-	page_name(&name, c);
+	if (config)
+		strbuf_add(&name, "weft.yaml");
+	else
+		page_name(&name, c);
 	json_open(&j, NULL, '{');
 	json_str(&j, "page", name.s);
-	json_str(&j, "section", "1");
+	json_str(&j, "section", config ? "5" : "1");
 	json_str(&j, "text", b.s);
 	json_close(&j);
 	strbuf_free(&name);
@@ -306,10 +317,12 @@ static int man_run(char **args, unsigned n)
 
 const struct cli_cmd cmd_man = {
 	.name = "man",
-	.args = "[COMMAND]",
+	.args = "[COMMAND|weft.yaml]",
 	.summary = "print a man page, for man -l",
-	.about = "Without a command, weft(1): the whole program on one page.",
-	.examples = "weft man topo gen | man -l -\nweft man > weft.1",
+	.about =
+		"Without a command, weft(1): the whole program on one page. weft.yaml(5) is the configuration.",
+	.examples =
+		"weft man topo gen | man -l -\nweft man > weft.1\nweft man weft.yaml > weft.yaml.5",
 	.max_args = 2,
 	.run = man_run,
 };

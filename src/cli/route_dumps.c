@@ -3,6 +3,7 @@
  * Dumps of tables, service levels and SL-to-VL maps that commands are given. Keeps no state but route_o. Ways in:
  * route_tables_load(), route_lanes_load(), route_given_load(). Parses nothing: src/route does.
  */
+#include "route/named_nodes.h"
 #include "cli/route_report.h"
 
 int route_tables_load(const struct fab *f, const char *path, struct fab **with_lids,
@@ -14,7 +15,8 @@ int route_tables_load(const struct fab *f, const char *path, struct fab **with_l
 	size_t len;
 	int rc = CLI_OK;
 
-	if (file_read(path, &text, &len, &e) || rt_lfts_parse(f, name, text, len, with_lids, t, &e))
+	if (file_read_most(path, RT_DUMP_MOST, &text, &len, &e) ||
+	    rt_lfts_parse(f, name, text, len, with_lids, t, &e))
 		rc = cli_bad("%s", e.text);
 	free(text);
 	return rc;
@@ -29,7 +31,7 @@ static int dump_load(const char *path, struct rt_dump *room, const struct rt_dum
 	*text = NULL;
 	if (!path)
 		return CLI_OK;
-	if (file_read(path, text, &room->len, &e))
+	if (file_read_most(path, RT_DUMP_MOST, text, &room->len, &e))
 		return cli_bad("%s", e.text);
 	room->name = path;
 	room->text = *text;
@@ -66,7 +68,7 @@ static int given_read(const char *path, struct rt_dump *d)
 
 	if (!path)
 		return CLI_OK;
-	if (file_read(path, &text, &d->len, &e))
+	if (file_read_most(path, RT_DUMP_MOST, &text, &d->len, &e))
 		return cli_bad("%s", e.text);
 	d->name = strcmp(path, "-") != 0 ? path : "standard input";
 	d->text = text;

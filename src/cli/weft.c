@@ -9,7 +9,7 @@
 /* In the order of the overview. */
 /* clang-format off */
 static const struct cli_cmd *const commands[] = {
-	&cmd_topo_gen, &cmd_topo_show, &cmd_topo_check, &cmd_topo_diff, &cmd_topo_expand, &cmd_topo_dot, &cmd_topo_svg,
+	&cmd_topo_gen, &cmd_topo_show, &cmd_topo_check, &cmd_topo_diff, &cmd_topo_expand, &cmd_topo_dot, &cmd_topo_svg, &cmd_topo_slurm,
 	&cmd_route_compute, &cmd_route_verify, &cmd_route_quality, &cmd_route_update, &cmd_route_migrate, &cmd_route_churn,
 	&cmd_sim_demo, &cmd_sim_up, &cmd_sim_change, &cmd_sim_failures, &cmd_sim_migrate, &cmd_sim_storm, &cmd_sim_trial, &cmd_sim_run, &cmd_sim_saturate,
 	&cmd_lab_list, &cmd_lab_show, &cmd_lab_check, &cmd_lab_run, &cmd_lab_compare, &cmd_lab_report, &cmd_lab_export,
@@ -19,6 +19,8 @@ static const struct cli_cmd *const commands[] = {
 	&cmd_fabric,
 	&cmd_sm,
 	&cmd_ctl,
+	&cmd_top,
+	&cmd_why,
 	&cmd_ui,
 	&cmd_vm_list, &cmd_vm_hosts, &cmd_vm_create, &cmd_vm_start, &cmd_vm_stop, &cmd_vm_migrate, &cmd_vm_destroy,
 	&cmd_vm_batch, &cmd_vm_defragment,

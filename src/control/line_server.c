@@ -175,7 +175,7 @@ static void client_answer(struct client *c, char *line, size_t len)
 	line[len] = 0;
 	if (!strcmp(line, "events")) {
 		c->events = true;
-		strbuf_add(&out, "{\"ok\":true}");
+		strbuf_addf(&out, "{\"ok\":true,\"version\":%d}", LINES_EVENTS_VERSION);
 	} else {
 		c->l->deferred = false;
 		c->l->answer(c->l->ctx, line, &out);

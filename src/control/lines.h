@@ -43,7 +43,9 @@ struct lines_limits {
 	unsigned rate;	  /* requests in a second; further ones wait, each client's in turn */
 };
 void lines_limit(struct lines *l, const struct lines_limits *most);
-/* Sends an event line to every client that subscribed with the line "events" (response {"ok":true}). */
+/* The version of what events mean, in the response to "events": higher when one that a program may rely on changes. */
+enum { LINES_EVENTS_VERSION = 1 };
+/* Sends an event line to every client that subscribed with the line "events" (response {"ok":true,"version":1}). */
 void lines_send_event(struct lines *l, const char *line);
 /* NULL is allowed. The loop must run once more before it is closed. */
 void lines_close(struct lines *l);

@@ -184,6 +184,39 @@ const struct emu_cmd con_perfset = {"PerformanceSet",
 				    perfset_parse,
 				    perfset_run};
 
+/* ---- agents of performance management ---- */
+
+static int agent_parse(const struct emu *m, const struct line *l, struct emu_op *op, struct err *e)
+{
+	op->a.node = FAB_NONE;
+	if (strcmp(l->at[1].text, "all") && names_target(m->fab, &l->at[1], NAMES_NODE, &op->a, e))
+		return -EINVAL;
+	for (op->n = 0; op->n < SIM_NAGENTS; op->n++)
+		if (!strcmp(l->at[2].text, sim_agent_name((enum sim_agent)op->n)))
+			return 0;
+	return err_set(e, -EINVAL, "expected wide, narrow, full or silent, found '%.40s'",
+		       l->at[2].from);
+}
+
+static int agent_run(struct emu *m, const struct emu_op *op, struct strbuf *out UNUSED)
+{
+	node_id first = op->a.node == FAB_NONE ? 0 : op->a.node;
+	node_id end = op->a.node == FAB_NONE ? m->fab->nnodes : first + 1;
+
+	for (node_id n = first; n < end; n++)
+		sim_set_agent(m->sim, n, (enum sim_agent)op->n);
+	return 0;
+}
+
+const struct emu_cmd con_agent = {
+	"agent",
+	"NODE|all wide|narrow|full|silent",
+	"counters that a node has: 64-bit ones, 32-bit ones alone, 64-bit ones of errors too; or no answer",
+	2,
+	2,
+	agent_parse,
+	agent_run};
+
 /* ---- error: ibsim's error rate in percent, or a counter ---- */
 
 static int error_parse(const struct emu *m, const struct line *l, struct emu_op *op, struct err *e)

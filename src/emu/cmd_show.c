@@ -251,17 +251,24 @@ static void stat_line(struct strbuf *out, const char *name, uint64_t v)
 
 static void stat_ports(const struct emu *m, struct strbuf *out)
 {
-	uint64_t states[8] = {0};
+	uint64_t states[8] = {0}, ordered = 0, orders = 0;
 
-	for (port_id p = 0; p < m->fab->nports; p++)
+	for (port_id p = 0; p < m->fab->nports; p++) {
 		if (m->fab->ports[p].num)
 			states[sim_port_info(m->sim, p)->state & 7]++;
+		if (m->fab->ports[p].num && sim_reregisters(m->sim, p)) {
+			ordered++;
+			orders += sim_reregisters(m->sim, p);
+		}
+	}
 	for (unsigned s = IBA_PORT_DOWN; s <= IBA_PORT_ACTIVE; s++) {
 		char name[32];
 
 		snprintf(name, sizeof(name), "ports %s", iba_port_state_name(s));
 		stat_line(out, name, states[s]);
 	}
+	stat_line(out, "hosts told to reregister", ordered);
+	stat_line(out, "orders to reregister", orders);
 }
 
 static int stat_run(struct emu *m, const struct emu_op *op UNUSED, struct strbuf *out)

@@ -140,7 +140,7 @@ static const struct emu_cmd *const table[] = {
 	&con_error, &con_baselid, &con_start,	&con_verbose, &con_wait,    &con_attached,
 	&con_x,	    &con_help,	  &con_quit,	&con_relink,  &con_perfset, &con_off,
 	&con_on,    &con_loss,	  &con_latency, &con_counter, &con_flow,    &con_stat,
-	&con_meter, &con_vm,	  &con_file,
+	&con_meter, &con_vm,	  &con_file,	&con_agent,
 };
 
 static int help_run(struct emu *m UNUSED, const struct emu_op *op UNUSED, struct strbuf *out)

@@ -52,7 +52,8 @@ bool con_is_all(const struct line_word *w);
 /* cmd_cable.c */
 extern const struct emu_cmd con_link, con_unlink, con_relink, con_clear, con_off, con_on;
 /* cmd_fault.c */
-extern const struct emu_cmd con_error, con_loss, con_latency, con_counter, con_perfset, con_flow;
+extern const struct emu_cmd con_error, con_loss, con_latency, con_counter, con_perfset, con_flow,
+	con_agent;
 /* cmd_show.c */
 extern const struct emu_cmd con_dump, con_route, con_attached, con_stat;
 /* cmd_meter.c */

@@ -9,6 +9,7 @@
 struct differ {
 	const struct fab *before, *after;
 	fab_diff_list *out;
+	unsigned what;	    /* FAB_DIFF_LIDS, FAB_DIFF_RATES */
 	struct strbuf text; /* what changed at the place looked at */
 };
 
@@ -63,11 +64,13 @@ static void compare_port(struct differ *d, const struct fab_port *p, const struc
 	char x[16], y[16];
 
 	note_hex(d, "port GUID", p->guid, q->guid);
-	note_number(d, "LID", p->lid, q->lid);
-	note_number(d, "LMC", p->lmc, q->lmc);
+	if (d->what & FAB_DIFF_LIDS) {
+		note_number(d, "LID", p->lid, q->lid);
+		note_number(d, "LMC", p->lmc, q->lmc);
+	}
 	if (p->peer == FAB_NONE || q->peer == FAB_NONE)
 		return; /* the rate of a port without a link says nothing */
-	if (p->width != q->width || p->speed != q->speed) {
+	if (d->what & FAB_DIFF_RATES && (p->width != q->width || p->speed != q->speed)) {
 		rate_text(x, p);
 		rate_text(y, q);
 		note(d, "rate %s -> %s", x, y);
@@ -199,7 +202,13 @@ static int compare_items(const void *a, const void *b)
 
 void fab_diff(const struct fab *before, const struct fab *after, fab_diff_list *out)
 {
-	struct differ d = {.before = before, .after = after, .out = out};
+	fab_diff_some(before, after, FAB_DIFF_ALL, out);
+}
+
+void fab_diff_some(const struct fab *before, const struct fab *after, unsigned what,
+		   fab_diff_list *out)
+{
+	struct differ d = {.before = before, .after = after, .out = out, .what = what};
 	size_t start = out->n;
 
 	missing_nodes(&d, after, before, FAB_NODE_ADDED);

@@ -316,6 +316,10 @@ typedef VEC(struct fab_diff_item) fab_diff_list;
 
 /* Items sorted by kind, then GUID, then port; guid_a < guid_b (or port_a < port_b). */
 void fab_diff(const struct fab *before, const struct fab *after, fab_diff_list *out);
+/* The same without what is not asked for. */
+enum { FAB_DIFF_LIDS = 1, FAB_DIFF_RATES = 2, FAB_DIFF_ALL = 3 };
+void fab_diff_some(const struct fab *before, const struct fab *after, unsigned what,
+		   fab_diff_list *out);
 void fab_diff_free(fab_diff_list *l);
 
 #endif

@@ -42,6 +42,8 @@ enum iba_class {
 	IBA_CLASS_SUBN_LID = 0x01,
 	IBA_CLASS_SUBN_ADM = 0x03,
 	IBA_CLASS_PERF = 0x04,
+	IBA_CLASS_VENDOR_MLNX = 0x0a, /* of devices' firmware */
+	IBA_CLASS_CONGESTION = 0x21,
 	IBA_CLASS_VENDOR_FIRST = 0x30, /* with an OUI, up to LAST */
 	IBA_CLASS_MIRROR = 0x4a,       /* between managers, with IBA_OUI_MIRROR */
 	IBA_CLASS_VENDOR_LAST = 0x4f,
@@ -78,6 +80,7 @@ enum iba_perf_attr { IBA_PERF_ATTRS(IBA_PERF_CONSTANT) };
 enum iba_perf_cap {
 	IBA_PERF_ALL_PORTS = 1 << 8,
 	IBA_PERF_EXT_WIDTH = 1 << 9,
+	IBA_PERF_EXT_WIDTH_NOIETF = 1 << 10, /* without counters of unicast and multicast packets */
 	IBA_PERF_XMIT_WAIT = 1 << 12,
 };
 enum iba_perf_cap2 { IBA_PERF2_EXT_ERRORS = 1 << 1 };

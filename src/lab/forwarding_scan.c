@@ -22,12 +22,14 @@ struct lab_scan *lab_scan_new(const struct lab *l)
 	s->part = mem_array(n, sizeof(*s->part));
 	s->mark = mem_zarray(n, sizeof(*s->mark));
 	s->next = mem_zarray(n, sizeof(*s->next));
+	s->routes = mem_zarray(n, sizeof(*s->routes));
 	s->path = mem_array(n, sizeof(*s->path));
 	s->stack = mem_array(n, sizeof(*s->stack));
 	s->index = mem_array(n, sizeof(*s->index));
 	s->low = mem_array(n, sizeof(*s->low));
 	s->stacked = mem_zarray(n, sizeof(*s->stacked));
 	s->cyclic = mem_zarray(n, sizeof(*s->cyclic));
+	s->channel = mem_zarray(n, sizeof(*s->channel));
 	s->at = mem_array(n, sizeof(*s->at));
 	s->count = mem_array(n, sizeof(*s->count));
 	for (port_id p = 0; p < n; p++)
@@ -44,15 +46,18 @@ void lab_scan_free(struct lab_scan *s)
 	free(s->part);
 	free(s->mark);
 	free(s->next);
+	free(s->routes);
 	free(s->path);
 	free(s->stack);
 	free(s->index);
 	free(s->low);
 	free(s->stacked);
 	free(s->cyclic);
+	free(s->channel);
 	free(s->at);
 	free(s->count);
 	lane_scan_free(s);
+	copy_scan_free(s);
 	vec_free(&s->hosts);
 	vec_free(&s->senders);
 	free(s);
@@ -164,6 +169,15 @@ static uint64_t sampled_pairs(struct lab_scan *s)
 	return pairs;
 }
 
+/* One direction of a link between switches. */
+static bool is_channel(const struct lab_scan *s, port_id p)
+{
+	port_id from = sim_port_peer(s->lab->sim, p);
+
+	return from != FAB_NONE && fab_is_switch(s->f, s->f->ports[p].node) && s->f->ports[p].num &&
+	       fab_is_switch(s->f, s->f->ports[from].node) && s->to[from] == p;
+}
+
 /* ---- packets ---- */
 
 /* The next port of a packet for lid that entered by p, or FAB_NONE: it is discarded. */
@@ -242,20 +256,6 @@ static uint64_t reach_one(struct lab_scan *s, port_id dest)
 
 /* ---- cycles of dependencies ---- */
 
-/* A channel is one direction of a link between switches, named by its receiving port. */
-static bool is_channel(const struct lab_scan *s, port_id p)
-{
-	port_id from = sim_port_peer(s->lab->sim, p);
-
-	return from != FAB_NONE && fab_is_switch(s->f, s->f->ports[p].node) && s->f->ports[p].num &&
-	       fab_is_switch(s->f, s->f->ports[from].node) && s->to[from] == p;
-}
-
-static bool is_channel_out(const struct lab_scan *s, port_id out)
-{
-	return s->to[out] != FAB_NONE && is_channel(s, s->to[out]);
-}
-
 /* The next channel that packets in p wait for, from output port *at on; FAB_NONE: no more. */
 static port_id waits_for(const struct lab_scan *s, port_id p, uint32_t *at)
 {
@@ -272,7 +272,7 @@ static port_id waits_for(const struct lab_scan *s, port_id p, uint32_t *at)
 		*at += (uint32_t)__builtin_ctzll(left);
 		q = s->to[n->first_port + *at];
 		(*at)++;
-		if (is_channel(s, q))
+		if (s->channel[q])
 			return q;
 	}
 	return FAB_NONE;
@@ -340,7 +340,7 @@ static uint32_t find_cycles(struct lab_scan *s)
 	memset(s->cyclic, 0, s->f->nports * sizeof(*s->cyclic));
 	s->order = 0;
 	for (port_id p = 0; p < s->f->nports; p++)
-		if (is_channel(s, p) && s->index[p] == UINT32_MAX)
+		if (s->channel[p] && s->index[p] == UINT32_MAX)
 			cyclic += visit(s, p, &nstack);
 	return cyclic;
 }
@@ -350,7 +350,7 @@ static uint32_t count_channels(const struct lab_scan *s)
 	uint32_t n = 0;
 
 	for (port_id p = 0; p < s->f->nports; p++)
-		n += is_channel(s, p);
+		n += s->channel[p];
 	return n;
 }
 
@@ -409,58 +409,24 @@ static uint32_t find_waiting(struct lab_scan *s)
 	return s->nbuffered > 1 ? find_cycles(s) : 0;
 }
 
-/* ---- multicast ---- */
-
-/* One MLID at one channel: the switch before it sends copies there, and the switch behind it on. */
-static void copies_at(struct lab_scan *s, port_id p, uint16_t mlid,
-		      void (*copy)(struct lab_scan *s, port_id in, unsigned out, uint16_t mlid))
-{
-	port_id from = sim_port_peer(s->lab->sim, p);
-	const struct fab_node *n = &s->f->nodes[s->f->ports[p].node];
-	unsigned num = s->f->ports[from].num;
-	uint64_t mask[4];
-
-	if (!sim_mft(s->lab->sim, s->f->ports[from].node, mlid, mask) ||
-	    !(mask[num / 64] >> num % 64 & 1) ||
-	    !sim_mft(s->lab->sim, s->f->ports[p].node, mlid, mask))
-		return;
-	s->steps++;
-	for (unsigned out = 1; out <= n->nports; out++)
-		if (mask[out / 64] >> out % 64 & 1 && out != s->f->ports[p].num &&
-		    is_channel_out(s, n->first_port + out))
-			copy(s, p, out, mlid);
-}
-
-void scan_copies(struct lab_scan *s,
-		 void (*copy)(struct lab_scan *s, port_id in, unsigned out, uint16_t mlid))
-{
-	for (port_id p = 0; p < s->f->nports; p++) {
-		uint32_t used =
-			is_channel(s, p) ? sim_mlids_used(s->lab->sim, s->f->ports[p].node) : 0;
-
-		for (uint32_t i = 0; i < used; i++)
-			copies_at(s, p, (uint16_t)(IBA_LID_MCAST_FIRST + i), copy);
-	}
-}
-
-static void copy_depends(struct lab_scan *s, port_id in, unsigned out, uint16_t mlid)
-{
-	(void)mlid;
-	if (!sim_turn_off(s->lab->sim, s->f->ports[in].node, s->f->ports[in].num, out))
-		s->next[in][out / 64] |= 1ull << out % 64;
-}
-
 /* ---- a scan ---- */
+
+static void links_cycles(struct lab_scan *s, struct lab_levels *v)
+{
+	copy_scan_links(s);
+	v->cyclic = find_cycles(s);
+	v->waiting = v->cyclic ? 0 : find_waiting(s);
+	v->deadlock = v->links ? (uint32_t)((uint64_t)v->cyclic * 1000000 / v->links) : 0;
+}
 
 static void links_scan(struct lab_scan *s, struct lab_levels *v)
 {
 	v->connected = scan_connected(s, reach_one);
 	if (s->most_pairs)
 		return;
-	scan_copies(s, copy_depends);
-	v->cyclic = find_cycles(s);
-	if (!v->cyclic)
-		v->waiting = find_waiting(s);
+	memcpy(s->routes, s->next, s->f->nports * sizeof(*s->next));
+	links_cycles(s, v);
+	s->again = true;
 }
 
 void lab_scan_run(struct lab_scan *s, struct lab_levels *v)
@@ -468,6 +434,7 @@ void lab_scan_run(struct lab_scan *s, struct lab_levels *v)
 	const struct fab *f = s->f;
 
 	*v = (struct lab_levels){0};
+	s->again = false;
 	if (s->walk > UINT32_MAX / 8) { /* numbers of old walks must not be used again */
 		memset(s->mark, 0, f->nports * sizeof(*s->mark));
 		lane_scan_free(s); /* with marks of its own */
@@ -476,6 +443,8 @@ void lab_scan_run(struct lab_scan *s, struct lab_levels *v)
 	memset(s->next, 0, f->nports * sizeof(*s->next));
 	for (port_id p = 0; p < f->nports; p++)
 		s->to[p] = f->ports[p].num ? arrives_at(s, p) : FAB_NONE;
+	for (port_id p = 0; p < f->nports; p++)
+		s->channel[p] = is_channel(s, p);
 	v->pairs = physical_pairs(s);
 	s->senders.n = 0;
 	for (size_t h = 0; h < s->hosts.n; h++)
@@ -492,6 +461,18 @@ void lab_scan_run(struct lab_scan *s, struct lab_levels *v)
 	s->steps += s->machines ? (uint64_t)s->senders.n * s->senders.n : 0;
 	v->connectivity = v->pairs ? (uint32_t)(v->connected * 1000000 / v->pairs) : 1000000;
 	v->deadlock = v->links ? (uint32_t)((uint64_t)v->cyclic * 1000000 / v->links) : 0;
+	s->last = *v;
+}
+
+void lab_scan_masks(struct lab_scan *s, struct lab_levels *v)
+{
+	if (!s->again || s->lab->sls) {
+		lab_scan_run(s, v);
+		return;
+	}
+	*v = s->last;
+	memcpy(s->next, s->routes, s->f->nports * sizeof(*s->next));
+	links_cycles(s, v);
 }
 
 void lab_levels(const struct lab *l, struct lab_levels *v)

@@ -31,6 +31,8 @@ struct lab_scan;
 struct lab_scan *lab_scan_new(const struct lab *l);
 void lab_scan_free(struct lab_scan *s);
 void lab_scan_run(struct lab_scan *s, struct lab_levels *v);
+/* The same where nothing but multicast masks has changed since the last scan. */
+void lab_scan_masks(struct lab_scan *s, struct lab_levels *v);
 /* From now on VFs on which no machine runs do not count as hosts. */
 void lab_scan_machines(struct lab_scan *s);
 /* From now on scans measure connectivity only, and at most about so many pairs of it: in a larger fabric from all hosts to

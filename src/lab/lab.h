@@ -129,6 +129,8 @@ void lab_manager_seat(struct lab *l, unsigned index, node_id n);
 /* What a user orders: SM_EV_SWEEP, SM_EV_HANDOVER (guid: of the heir's port, 0: the best) or SM_EV_RESYNC. A manager that
  * is stopped or paused does not get it. */
 void lab_manager_order(struct lab *l, unsigned index, enum sm_event_kind order, uint64_t guid);
+/* SM_EV_ISOLATE, for the link at this port of a switch. */
+void lab_manager_isolate(struct lab *l, unsigned index, uint64_t guid, unsigned port, bool isolate);
 /* Requests about VMs; false: the manager is stopped or paused. Each is answered by lab_on_vm(). */
 bool lab_manager_vms(struct lab *l, unsigned index, const struct sm_vm_request *r, size_t n);
 /* All multicast groups that are wanted, for this manager; false: it is stopped or paused. A manager that starts knows none.
@@ -158,8 +160,8 @@ bool lab_manager_is_master(const struct lab *l, unsigned index);
  * their ports, CAs and routers do not. */
 void lab_parts(const struct lab *l, uint32_t *part);
 bool lab_connected(const struct lab *l, port_id a, port_id b);
-/* The same by a way that crosses only these nodes, by number; NULL: any. */
-bool lab_connected_over(const struct lab *l, port_id a, port_id b, const bool *over);
+/* An SMP that leaves this node, and each one after it, by these ports arrives at the other node. */
+bool lab_way_leads(const struct lab *l, node_id from, const uint8_t *hops, unsigned n, node_id to);
 
 /* ---- what the leading manager did ---- */
 

@@ -467,6 +467,17 @@ void lab_manager_order(struct lab *l, unsigned index, enum sm_event_kind order, 
 		manager_step(m, &(struct sm_event){.kind = order, .guid = guid});
 }
 
+void lab_manager_isolate(struct lab *l, unsigned index, uint64_t guid, unsigned port, bool isolate)
+{
+	struct lab_manager *m = l->managers.at[index];
+
+	if (m->sm && !m->paused && m->st.phase != SM_OFF)
+		manager_step(m, &(struct sm_event){.kind = SM_EV_ISOLATE,
+						   .guid = guid,
+						   .port = (uint8_t)port,
+						   .isolate = isolate});
+}
+
 void lab_manager_policy(struct lab *l, unsigned index, const struct pol *p)
 {
 	struct lab_manager *m = l->managers.at[index];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Between forwarding_scan.c, which follows packets over links, and lane_scan.c, which follows them over lanes.
+ * Between forwarding_scan.c, which follows packets over links, lane_scan.c, which follows them over lanes, and copy_scan.c, which
+ * follows copies of multicast packets.
  */
 #ifndef WEFT_SCAN_PRIV_H
 #define WEFT_SCAN_PRIV_H
@@ -9,6 +10,7 @@
 #include "lab/lab_priv.h"
 
 struct lane_scan;
+struct copy_scan;
 
 enum { WALK_OPEN, WALK_ON_PATH, WALK_ARRIVES, WALK_FAILS };
 
@@ -20,11 +22,15 @@ struct lab_scan {
 	port_id *part;	    /* union-find over ports that cables connect */
 	uint32_t *mark;	    /* by port of a switch: walk * 4 + WALK_* */
 	uint32_t walk;
-	uint64_t (*next)[4]; /* by input port of a switch: output ports of its packets */
+	uint64_t (*next)[4];   /* by input port of a switch: output ports of its packets */
+	uint64_t (*routes)[4]; /* the same without multicast, of the last scan */
+	bool again;	       /* there was one, of links, and `last` is what it found */
+	struct lab_levels last;
 	port_id *path, *stack;
 	uint32_t *index, *low, order;
 	bool *stacked, *cyclic;
-	uint32_t *at; /* by port: the output port that visit() has reached */
+	bool *channel; /* by receiving port: a link between switches, in this direction */
+	uint32_t *at;  /* by port: the output port that visit() has reached */
 	uint32_t *count;
 	uint64_t nbuffered;   /* packets in buffers */
 	bool machines;	      /* VFs without one are no hosts */
@@ -32,6 +38,7 @@ struct lab_scan {
 	uint64_t most_pairs;  /* 0: all, and cycles are searched */
 	uint64_t steps, cost;
 	struct lane_scan *lanes; /* NULL: not used yet */
+	struct copy_scan *masks; /* by port; NULL: not used yet */
 };
 
 /* Every n-th host is a destination. */
@@ -58,10 +65,13 @@ static inline uint64_t scan_connected(struct lab_scan *s,
 	return sum;
 }
 
+/* Dependencies of copies between links, for each port in `next`. */
+void copy_scan_links(struct lab_scan *s);
+void copy_scan_free(struct lab_scan *s);
 /* Copies of packets for each multicast LID, as masks lead them: from input port `in` of a switch to port `out` of it, both
  * with a link to another switch. */
-void scan_copies(struct lab_scan *s,
-		 void (*copy)(struct lab_scan *s, port_id in, unsigned out, uint16_t mlid));
+typedef void (*scan_copy)(struct lab_scan *s, port_id in, unsigned out, uint16_t mlid);
+void scan_copies(struct lab_scan *s, scan_copy copy);
 /* Connectivity and cycles of (link, VL) channels, with the service levels that hosts have. */
 void lane_scan_run(struct lab_scan *s, struct lab_levels *v);
 size_t lane_scan_cycle(struct lab_scan *s, port_id **ring);

@@ -46,7 +46,11 @@ static void scan(struct lab_watch *w)
 	if (w->looks++ && w->now.connected < w->now.pairs)
 		w->below += now - w->last;
 	w->last = now;
-	lab_scan_run(w->scan, &w->now);
+	if (w->masks_only)
+		lab_scan_masks(w->scan, &w->now);
+	else
+		lab_scan_run(w->scan, &w->now);
+	w->masks_only = true;
 	limit_scans(w, lab_scan_steps(w->scan) - before);
 	add_point(w, now);
 	if (w->now.waiting && w->circle_at == TIME_NEVER) {
@@ -77,6 +81,7 @@ static void on_change(void *ctx, node_id n, enum sim_change what)
 	if (w->also)
 		w->also(w->also_ctx, n, what);
 	w->changes++;
+	w->masks_only &= what == SIM_CHANGED_MASKS;
 	if (w->due)
 		return;
 	w->due = true;

@@ -22,6 +22,7 @@ struct lab_watch {
 	struct lab *lab;
 	struct lab_scan *scan;
 	bool running, due;
+	bool masks_only;	 /* no other change since the last scan */
 	uint64_t changes, looks; /* in devices; scans */
 	time_ps gap;		 /* least time between two scans; 0: every change was scanned */
 	uint64_t budget;	 /* table entries that may be read until the gap grows */

@@ -12,6 +12,7 @@
  * With LMC above 0, a LID takes as few links of the other LIDs of its port as shortest paths allow; loads decide among
  * what is left. Such tables are not refined.
  */
+#include "route/balanced.h"
 #include "route/layers.h"
 #include "route/node_groups.h"
 #include "route/refine.h"
@@ -342,7 +343,7 @@ static int balanced_route(const struct fab *f, const struct rt_opts *o, struct r
 		return rc;
 	balanced_init(&b, f, o, t);
 	all_route(&b, recipe_choose(&b, o, most));
-	if (!refined(&b, o, most))
+	if (!refined(&b, o, most) && !balanced_settle(&b.g, o, t))
 		need = layers_assign(&b.g, t, most);
 	balanced_free(&b);
 	return need <= most ? 0 : lanes_refuse(need, most, e);
@@ -357,7 +358,8 @@ const struct rt_engine rt_balanced = {
 		"them has a cycle. It uses as few lanes as it finds, and fails when they do not suffice.",
 	.route = balanced_route,
 	.lanes = true,
-	.update = rt_reroute_lanes,
+	.obeys = balanced_obeys,
+	.update = balanced_update,
 	.groups = true,
 	.use = RT_USE_ANYWHERE,
 	.cost = {.search_ps = 300, .cell_ps = 40000},

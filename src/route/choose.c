@@ -180,7 +180,7 @@ static int judge(const struct chooser *x, const struct rt_engine *g, const struc
 	size_t n = x->f->nswitches;
 	int rc = 0;
 
-	*rank = g->updown ? mem_array(n, sizeof(**rank)) : NULL;
+	*rank = g->updown ? mem_array(n, sizeof(**rank)) : rt_tables_ranks(g, x->f, x->o, t);
 	if (g->updown && x->o->rank && !g->ranks)
 		memcpy(*rank, x->o->rank, n * sizeof(**rank));
 	else if (g->updown)

@@ -14,6 +14,7 @@
  */
 #include "route/dragonfly.h"
 #include "route/layers.h"
+#include "route/lmc_ways.h"
 #include "route/refine.h"
 
 enum {
@@ -240,6 +241,25 @@ static int detours_route(struct fly *y, const struct rt_opts *o, unsigned most, 
 	return need <= most ? 0 : lanes_refuse(need, most, e);
 }
 
+/* Further LIDs of a port take other shortest ways where lanes suffice. */
+static void further_spread(struct fly *y, unsigned most)
+{
+	size_t size = (size_t)y->t->nswitches * y->t->stride;
+	uint8_t *was;
+
+	if (!lmc_in_use(y->g.f))
+		return;
+	was = mem_array(size + 1, 1);
+	memcpy(was, y->t->lft, size);
+	rt_lanes_drop(y->t);
+	lmc_spread(&y->g, y->t, &(struct lmc_rules){.extra = 0});
+	if (layers_assign(&y->g, y->t, most) > most) {
+		memcpy(y->t->lft, was, size);
+		layers_assign(&y->g, y->t, most);
+	}
+	free(was);
+}
+
 static int dragonfly_route(const struct fab *f, const struct rt_opts *o, struct rt_tables *t,
 			   struct err *e)
 {
@@ -254,6 +274,8 @@ static int dragonfly_route(const struct fab *f, const struct rt_opts *o, struct 
 	if (!rc) {
 		fly_init(&y);
 		rc = refined(&y, o, most) ? 0 : detours_route(&y, o, most, e);
+		if (!rc)
+			further_spread(&y, most);
 	}
 	fly_free(&y);
 	return rc;

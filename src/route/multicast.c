@@ -197,19 +197,22 @@ static void tree_emit(struct mc_space *x, const struct rt_group *gr, struct rt_m
 
 /* ---- the order of channels, where ranks do not suffice ---- */
 
-/* When old trees that stay are in the order, for each SL that groups have. */
-static void bases_make(struct mc_space *x)
+/* For each SL of groups that have no tree yet; false: for one of them none fits. */
+static bool bases_make(struct mc_space *x, const bool *done)
 {
 	unsigned sls = 0;
+	bool ok = true;
 
 	for (uint32_t i = 0; i < x->m->ngroups; i++)
-		sls |= 1u << x->m->groups[i].sl % RT_SLS;
+		if (!done[i])
+			sls |= 1u << x->m->groups[i].sl % RT_SLS;
 	for (unsigned sl = 0; sl < RT_SLS; sl++) {
 		if (!(sls >> sl & 1))
 			continue;
 		work_clear(x);
-		mc_order_base(x, sl);
+		ok &= mc_order_base(x, sl);
 	}
+	return ok;
 }
 
 /* None where routes have a cycle themselves, or more VLs than an order takes. */
@@ -346,30 +349,51 @@ static bool needs_order(struct mc_space *x)
 	return !obey;
 }
 
-uint32_t rt_multicast(const struct rt_multicast *m, rt_mtrees *out)
+static void trees_clear(const struct rt_multicast *m, rt_mtrees *out)
 {
-	bool *done = mem_zarray(m->ngroups + 1u, sizeof(*done));
-	struct mc_space x;
-	uint32_t partial = 0;
-
+	for (size_t i = 0; i < out->n; i++)
+		vec_free(&out->at[i].at);
 	vec_room(out, m->ngroups);
 	if (m->ngroups)
 		memset(out->at, 0, m->ngroups * sizeof(*out->at));
 	out->n = m->ngroups;
+}
+
+/*
+ * Old trees that serve stay, the others are built. Where an order is needed, a spanning tree is the last resort: it has its place
+ * behind the old trees, or before them if none is left there. False: none was left.
+ */
+static bool all_groups(const struct rt_multicast *m, bool base_first, rt_mtrees *out)
+{
+	bool *done = mem_zarray(m->ngroups + 1u, sizeof(*done)), ok = true;
+	struct mc_space x;
+
+	trees_clear(m, out);
 	space_init(&x, m);
 	if (m->ngroups && needs_order(&x))
 		order_make(&x);
+	if (x.order && base_first)
+		bases_make(&x, done);
 	for (uint32_t i = 0; i < m->ngroups; i++)
 		group_run(&x, i, true, out, done);
-	if (x.order)
-		bases_make(&x);
-	for (uint32_t i = 0; i < m->ngroups; i++)
+	if (x.order && !base_first)
+		ok = bases_make(&x, done);
+	for (uint32_t i = 0; ok && i < m->ngroups; i++)
 		if (!done[i])
 			group_run(&x, i, false, out, done);
-	for (uint32_t i = 0; i < m->ngroups; i++)
-		partial += out->at[i].partial;
 	space_free(&x);
 	free(done);
+	return ok;
+}
+
+uint32_t rt_multicast(const struct rt_multicast *m, rt_mtrees *out)
+{
+	uint32_t partial = 0;
+
+	if (!all_groups(m, false, out))
+		all_groups(m, true, out);
+	for (uint32_t i = 0; i < m->ngroups; i++)
+		partial += out->at[i].partial;
 	return partial;
 }
 

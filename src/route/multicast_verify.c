@@ -15,8 +15,11 @@ struct check {
 	const struct rt_ports **mask; /* by switch: of the tree that is looked at */
 	uint32_t *got;		      /* by port id of a switch: copies that left by it */
 	uint32_t *visits;	      /* by switch */
-	port_id *stack;	 /* ports that copies came in by; port 0: the packet starts here */
-	uint8_t *member; /* by port id of a switch: 1 a member behind it receives */
+	port_id *stack;	      /* ports that copies came in by; port 0: the packet starts here */
+	uint8_t *member;      /* by port id of a switch: 1 a member behind it receives */
+	VEC(port_id) members; /* these ports */
+	VEC(port_id) touched; /* ports with copies of the last packet */
+	VEC(uint32_t) visited;
 	struct cdg cdg;
 };
 
@@ -43,7 +46,8 @@ static port_id copy_leaves(struct check *c, uint16_t mlid, port_id out)
 {
 	const struct fab_port *p = &c->f->ports[out];
 
-	c->got[out]++;
+	if (!c->got[out]++)
+		vec_push(&c->touched, out);
 	if (!p->num)
 		return FAB_NONE;
 	if (p->peer == FAB_NONE) {
@@ -60,13 +64,22 @@ static bool carried(const struct check *c, uint32_t sw, unsigned in, unsigned ou
 	return !c->t || !out || rt_vl(c->t, sw, in, out, sl) < rt_nvls(c->t);
 }
 
+/* What the last packet left: large fabrics have many ports, and trees few. */
+static void flood_forget(struct check *c)
+{
+	for (size_t i = 0; i < c->touched.n; i++)
+		c->got[c->touched.at[i]] = 0;
+	for (size_t i = 0; i < c->visited.n; i++)
+		c->visits[c->visited.at[i]] = 0;
+	c->touched.n = c->visited.n = 0;
+}
+
 /* A packet that starts at a switch. False: it got back to a switch, and the walk ended. */
 static bool flood(struct check *c, const struct rt_group *gr, uint32_t from)
 {
 	size_t n = 0;
 
-	memset(c->visits, 0, c->f->nswitches * sizeof(*c->visits));
-	memset(c->got, 0, c->f->nports * sizeof(*c->got));
+	flood_forget(c);
 	c->stack[n++] = fab_port_id(c->f, c->f->switches[from], 0);
 	while (n) {
 		port_id in = c->stack[--n];
@@ -75,6 +88,7 @@ static bool flood(struct check *c, const struct rt_group *gr, uint32_t from)
 
 		if (c->visits[sw]++)
 			return false;
+		vec_push(&c->visited, sw);
 		for (unsigned p = 0; p <= node->nports; p++) {
 			unsigned came = c->f->ports[in].num;
 			port_id next;
@@ -93,15 +107,39 @@ static bool flood(struct check *c, const struct rt_group *gr, uint32_t from)
 	return true;
 }
 
+static bool is_end(const struct fab *f, port_id id)
+{
+	port_id q = f->ports[id].peer;
+
+	return !f->ports[id].num || (q != FAB_NONE && !fab_is_switch(f, f->ports[q].node));
+}
+
+/* Each member got one copy, and no other port that a device is behind got any. */
+static bool copies_as_wanted(const struct check *c)
+{
+	for (size_t i = 0; i < c->members.n; i++)
+		if (c->got[c->members.at[i]] != 1)
+			return false;
+	for (size_t i = 0; i < c->touched.n; i++)
+		if (!c->member[c->touched.at[i]] && is_end(c->f, c->touched.at[i]))
+			return false;
+	return true;
+}
+
+/* All ports are looked at where something is wrong: problems are told in the order of switches and ports. */
 static void count_copies(struct check *c, const struct rt_group *gr, uint32_t from)
 {
 	const char *at = fab_node_name(c->f, c->f->switches[from]);
 
+	if (copies_as_wanted(c)) {
+		c->r->pairs += c->members.n;
+		return;
+	}
 	for (uint32_t s = 0; s < c->f->nswitches; s++) {
 		const struct fab_node *n = &c->f->nodes[c->f->switches[s]];
 
 		for (unsigned p = 0; p <= n->nports; p++) {
-			port_id id = n->first_port + p, q = c->f->ports[id].peer;
+			port_id id = n->first_port + p;
 
 			if (c->member[id]) {
 				c->r->pairs++;
@@ -112,9 +150,7 @@ static void count_copies(struct check *c, const struct rt_group *gr, uint32_t fr
 						"MLID 0x%04x: %u copies from %s to %s port %u",
 						gr->mlid, c->got[id], at, c->f->strings + n->name,
 						p);
-			} else if (c->got[id] &&
-				   (!p ||
-				    (q != FAB_NONE && !fab_is_switch(c->f, c->f->ports[q].node)))) {
+			} else if (c->got[id] && is_end(c->f, id)) {
 				c->r->strangers += c->got[id];
 				problem(c->r,
 					"MLID 0x%04x: %s port %u gets copies, and is no member",
@@ -140,13 +176,18 @@ static void group_check(struct check *c, const struct rt_group *gr)
 {
 	uint8_t *sends = mem_zarray(c->f->nswitches + 1u, 1);
 
-	memset(c->member, 0, c->f->nports);
+	for (size_t i = 0; i < c->members.n; i++)
+		c->member[c->members.at[i]] = 0;
+	c->members.n = 0;
 	for (uint32_t i = 0; i < gr->nmembers; i++) {
 		port_id at = attached(c->f, gr->members[i].port);
 
 		if (at == FAB_NONE)
 			continue;
-		c->member[at] |= gr->members[i].receives;
+		if (gr->members[i].receives && !c->member[at]) {
+			c->member[at] = 1;
+			vec_push(&c->members, at);
+		}
 		sends[c->f->switch_index[c->f->ports[at].node]] = 1;
 	}
 	for (uint32_t s = 0; s < c->f->nswitches; s++) {
@@ -280,10 +321,12 @@ static void tree_depends(struct check *c, const struct rt_mtree *t)
 {
 	for (size_t i = 0; i < t->at.n; i++) {
 		uint32_t s = t->at.at[i].sw;
-		unsigned nports = c->f->nodes[c->f->switches[s]].nports;
+		unsigned nports = c->f->nodes[c->f->switches[s]].nports,
+			 last = c->t && c->t->lanes ? nports : 0;
 
+		/* Without lanes it is the same whichever port a copy came by. */
 		for (unsigned out = 1; out <= nports; out++)
-			for (unsigned in = 0; mask_has(c->mask[s], out) && in <= nports; in++)
+			for (unsigned in = 0; mask_has(c->mask[s], out) && in <= last; in++)
 				if (in != out)
 					copies_wait(c, s, out, vl_of(c, s, in, out, t->sl), t->sl);
 	}
@@ -352,4 +395,7 @@ void rt_multicast_verify(const struct fab *f, const struct rt_tables *t, const u
 	free(c.visits);
 	free(c.stack);
 	free(c.member);
+	vec_free(&c.members);
+	vec_free(&c.touched);
+	vec_free(&c.visited);
 }

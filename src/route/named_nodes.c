@@ -118,6 +118,19 @@ size_t rt_hosts_named(const struct rt_naming *x, const char *text, bool *in)
 
 /* ---- lists ---- */
 
+/* A zero byte would hide what follows it. */
+static int zeros_refuse(const char *name, const char *text, size_t len, struct err *e)
+{
+	const char *zero = memchr(text, 0, len);
+	unsigned line = 1;
+
+	if (!zero)
+		return 0;
+	for (; text < zero; text++)
+		line += *text == '\n';
+	return err_set(e, -EINVAL, "%s:%u: expected text, found a zero byte", name, line);
+}
+
 static int line_read(const char *name, unsigned line, char *at, struct strbuf *out, struct err *e)
 {
 	uint64_t guid;
@@ -139,10 +152,11 @@ static int line_read(const char *name, unsigned line, char *at, struct strbuf *o
 int rt_guid_list(const char *name, const char *text, size_t len, struct strbuf *out, struct err *e)
 {
 	char *copy = mem_alloc(len + 1), *rest = copy;
+	int rc = len ? zeros_refuse(name, text, len, e) : 0;
 	unsigned line = 0;
-	int rc = 0;
 
-	memcpy(copy, text, len);
+	if (len)
+		memcpy(copy, text, len);
 	copy[len] = 0;
 	for (char *at; !rc && (at = strsep(&rest, "\n"));)
 		rc = line_read(name, ++line, at, out, e);

@@ -9,6 +9,11 @@
 #include "base/map.h"
 #include "route/route.h"
 
+/* What programs read of files that users name, for file_read_most(). Tables of a full unicast LID space in 1,000 switches have about
+ * 3 GiB, a list 17 to 19 bytes for each GUID. */
+#define RT_DUMP_MOST ((size_t)4 << 30)
+#define RT_LIST_MOST ((size_t)16 << 20)
+
 struct rt_naming {
 	const struct fab *f;
 	const char *(*name)(const void *ctx, node_id n); /* NULL: names are those of f */

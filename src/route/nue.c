@@ -8,6 +8,7 @@
  * all others known. What a detour may cost, and how LIDs are best split, depends on the fabric: small ones are
  * computed in several ways, and the best one is taken.
  */
+#include "route/lmc_ways.h"
 #include "route/nue_lane.h"
 #include "route/quality.h"
 
@@ -25,6 +26,7 @@ enum {
 	PARTS = 16,	       /* costs are counted in so many parts of the mean load of a link */
 	DIRECT = 1024 * PARTS, /* a link more is worse than any load */
 	TO_SWITCH = 256,
+	LMC_EXTRA = 2, /* links that a further LID of a port may take more */
 };
 
 enum split {
@@ -268,6 +270,53 @@ static void pass(struct run *r, bool again)
 	}
 }
 
+/* ---- further LIDs of a port ---- */
+
+struct further {
+	struct run *r;
+	uint8_t *lane_of; /* by LID */
+	struct nue_lane *lane;
+};
+
+static void further_lid(void *ctx, uint32_t lid)
+{
+	struct further *x = ctx;
+
+	x->lane = &x->r->lanes[x->lane_of[lid]].routes;
+}
+
+static bool further_take(void *ctx, uint32_t a, uint32_t b)
+{
+	return nue_lane_take(((struct further *)ctx)->lane, a, b);
+}
+
+static void further_release(void *ctx, uint32_t a, uint32_t b)
+{
+	nue_lane_release(((struct further *)ctx)->lane, a, b);
+}
+
+/* They take other links where the lane has room for that. */
+static void further_spread(struct run *r)
+{
+	const struct switch_graph *g = r->x->g;
+	struct further x = {.r = r};
+	struct lmc_rules rules = {.extra = LMC_EXTRA,
+				  .ctx = &x,
+				  .lid = further_lid,
+				  .take = further_take,
+				  .release = further_release};
+
+	if (!lmc_in_use(g->f))
+		return;
+	x.lane_of = mem_zarray((size_t)r->t->top_lid + 1, 1);
+	for (uint32_t i = 0; i < g->dest_first[g->n]; i++)
+		x.lane_of[g->dest[i].lid] = r->lane_of[i];
+	for (unsigned k = 0; k < r->recipe.lanes; k++)
+		nue_lane_pass(&r->lanes[k].routes);
+	lmc_spread(g, r->t, &rules);
+	free(x.lane_of);
+}
+
 /* ---- one way to route all LIDs ---- */
 
 static void lanes_write(struct run *r)
@@ -306,8 +355,11 @@ static bool route_all(const struct nue *x, struct recipe recipe, unsigned passes
 	lanes_write(&r);
 	t->entries = 0;
 	ok = !no_detour || !r.lanes[0].routes.detours;
-	for (unsigned k = 0; k < recipe.lanes; k++) {
+	for (unsigned k = 0; k < recipe.lanes; k++)
 		t->entries += r.lanes[k].routes.entries;
+	if (ok)
+		further_spread(&r);
+	for (unsigned k = 0; k < recipe.lanes; k++) {
 		nue_lane_free(&r.lanes[k].routes);
 		vec_free(&r.lanes[k].jobs);
 	}
@@ -356,16 +408,19 @@ static struct recipe best_of(const struct nue *x, const struct recipe *recipe, u
 	return recipe[best];
 }
 
-/* The same with other roots, splits, and with one lane, which is taken where further ones bring nothing. */
+/* The same with other roots, splits, and with one lane, which is taken where further ones bring nothing. Further LIDs of a port
+ * find other ways in several. */
 static struct recipe variant_choose(const struct nue *x, struct recipe recipe,
 				    const struct rt_tables *t, unsigned threads)
 {
 	struct recipe then[1 + ROOTS + SPLITS];
 	unsigned n = 0;
 
-	then[n] = recipe;
-	then[n++].lanes = 1;
-	for (unsigned i = recipe.lanes == 1; i < ROOTS; i++) {
+	if (recipe.lanes > 1 && !lmc_in_use(x->g->f)) {
+		then[n] = recipe;
+		then[n++].lanes = 1;
+	}
+	for (unsigned i = 0; i < ROOTS; i++) {
 		then[n] = recipe;
 		then[n++].root = i;
 	}

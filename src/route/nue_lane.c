@@ -12,7 +12,7 @@ static uint16_t *users(const struct nue_lane *l, uint32_t a, uint32_t b)
 	return &l->users[(size_t)a * l->g->ports + l->g->arc[b].port];
 }
 
-static bool turn_take(struct nue_lane *l, uint32_t a, uint32_t b)
+bool nue_lane_take(struct nue_lane *l, uint32_t a, uint32_t b)
 {
 	uint16_t *n = users(l, a, b);
 
@@ -26,7 +26,7 @@ static bool turn_take(struct nue_lane *l, uint32_t a, uint32_t b)
 	return true;
 }
 
-static void turn_release(struct nue_lane *l, uint32_t a, uint32_t b)
+void nue_lane_release(struct nue_lane *l, uint32_t a, uint32_t b)
 {
 	if (!--*users(l, a, b))
 		lane_graphs_remove(&l->graphs, 0, a, b);
@@ -46,13 +46,13 @@ static bool turns_keep(struct nue_lane *l, uint32_t s, uint32_t a)
 	const struct escape_tree *e = &l->escape;
 	uint32_t i = e->in_first[s];
 
-	while (i < e->in_first[s + 1] && (!waits(l, e->in[i]) || turn_take(l, e->in[i], a)))
+	while (i < e->in_first[s + 1] && (!waits(l, e->in[i]) || nue_lane_take(l, e->in[i], a)))
 		i++;
 	if (i == e->in_first[s + 1])
 		return true;
 	while (i-- > e->in_first[s])
 		if (waits(l, e->in[i]))
-			turn_release(l, e->in[i], a);
+			nue_lane_release(l, e->in[i], a);
 	return false;
 }
 
@@ -145,16 +145,16 @@ static bool settle(struct nue_lane *l, uint32_t s)
 {
 	uint32_t a = l->taken[s], v = l->g->arc[a].to, e = l->escape.toward[s], w;
 
-	if (v != l->to && !turn_take(l, a, l->taken[v]))
+	if (v != l->to && !nue_lane_take(l, a, l->taken[v]))
 		return false;
 	if (!turns_keep(l, s, a)) {
 		if (v != l->to)
-			turn_release(l, a, l->taken[v]);
+			nue_lane_release(l, a, l->taken[v]);
 		return false;
 	}
 	w = l->g->arc[e].to;
 	if (l->settled[w] && w != l->to)
-		turn_release(l, e, l->taken[w]);
+		nue_lane_release(l, e, l->taken[w]);
 	return true;
 }
 
@@ -309,7 +309,7 @@ static void lid_forget(struct nue_lane *l, uint32_t to, const struct graph_dest 
 		uint32_t a = l->taken[l->order[i]], v = l->g->arc[a].to;
 
 		if (v != to)
-			turn_release(l, a, l->taken[v]);
+			nue_lane_release(l, a, l->taken[v]);
 	}
 }
 
@@ -359,7 +359,7 @@ void nue_lane_learn(struct nue_lane *l, const struct nue_lane *other)
 
 static void turn_need(void *ctx, uint32_t a, uint32_t b)
 {
-	bool ok UNUSED = turn_take(ctx, a, b);
+	bool ok UNUSED = nue_lane_take(ctx, a, b);
 
 	assert(ok);
 }

@@ -68,6 +68,9 @@ void nue_lane_free(struct nue_lane *l);
 
 /* Routes to one LID behind switch `to`; again: instead of those that there are. */
 void nue_lane_route(struct nue_lane *l, uint32_t to, const struct graph_dest *d, bool again);
+/* A dependency that some route needs, and one that it needs no more; false: it closes a cycle. */
+bool nue_lane_take(struct nue_lane *l, uint32_t a, uint32_t b);
+void nue_lane_release(struct nue_lane *l, uint32_t a, uint32_t b);
 /* A pass over all LIDs of the lane begins: what was refused may be tried again. */
 void nue_lane_pass(struct nue_lane *l);
 /* A turn begins: after this call, and nue_lane_learn() of every other lane, it knows the loads at the end of the last turn. */

@@ -233,13 +233,18 @@ struct rt_engine {
 	/* NULL: over the ranks that o gives. Else the engine has ranks of its own, each once, whatever o says but its
 	 * roots: 0, or a negative errno as route(). rank has f->nswitches entries. */
 	int (*ranks)(const struct fab *f, const struct rt_opts *o, uint64_t *rank, struct err *e);
+	/* Without updown: whether tables that it made obey ranks all the same, which it gives. Then rt_reroute() and all that needs
+	 * ranks serve. NULL: they do not. */
+	bool (*obeys)(const struct fab *f, const struct rt_opts *o, const struct rt_tables *t,
+		      uint64_t *rank);
 	/* It may use more than one VL (t->lanes). A manager that cannot program SL-to-VL tables must
 	 * not use it. */
 	bool lanes;
 	bool groups; /* it balances each group of hosts by itself */
 	bool given;  /* its tables are those of o->given: it computes none */
 	/* Routes after a change, from those that the engine computed from scratch for an earlier snapshot: rt_reroute(), where
-	 * updown is false rt_reroute_lanes(), or a function that keeps their promises. NULL: there is none. */
+	 * updown is false rt_reroute_lanes(), or a function that keeps their promises. rank: NULL where the tables of ref obey none.
+	 * NULL: there is none. */
 	int (*update)(const struct fab *f, const struct rt_before *ref, struct rt_tables **t,
 		      uint64_t *rank, struct rt_update_stats *st, struct err *e);
 	/* Another engine with routes of the same up/down graph, to which entries of these may change one
@@ -259,6 +264,9 @@ extern const char *const rt_engine_names[];		  /* the same, by name; ends with N
 extern const char *const rt_engine_choices[];		  /* "auto" and these: see choose.h */
 
 /* The ranks of an engine with updown: its own, or by o->root and o->directions (o->rank is not looked at). */
+/* Ranks that tables of an engine obey, to be freed; NULL: there are none. */
+uint64_t *rt_tables_ranks(const struct rt_engine *g, const struct fab *f, const struct rt_opts *o,
+			  const struct rt_tables *t);
 int rt_engine_ranks(const struct rt_engine *g, const struct fab *f, const struct rt_opts *o,
 		    uint64_t *rank, struct err *e);
 /* Make tables and let the engine fill them. */

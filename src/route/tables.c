@@ -137,6 +137,21 @@ int rt_engine_ranks(const struct rt_engine *g, const struct fab *f, const struct
 	return 0;
 }
 
+uint64_t *rt_tables_ranks(const struct rt_engine *g, const struct fab *f, const struct rt_opts *o,
+			  const struct rt_tables *t)
+{
+	uint64_t *rank;
+	struct err e;
+
+	if (!g->updown && !g->obeys)
+		return NULL;
+	rank = mem_array((size_t)f->nswitches + 1, sizeof(*rank));
+	if (g->updown ? !rt_engine_ranks(g, f, o, rank, &e) : g->obeys(f, o, t, rank))
+		return rank;
+	free(rank);
+	return NULL;
+}
+
 int rt_compute(const struct rt_engine *g, const struct fab *f, const struct rt_opts *o,
 	       struct rt_tables **out, struct err *e)
 {

@@ -4,6 +4,7 @@
  * in is rt_torus.route(). Coordinates are found by torus_shape.c, routes by torus_ways.c, lanes by torus_lanes.c.
  */
 #include "route/channel_order.h"
+#include "route/lmc_ways.h"
 #include "route/torus.h"
 
 static int lanes_refuse(unsigned need, unsigned most, struct err *e)
@@ -15,6 +16,26 @@ static int lanes_refuse(unsigned need, unsigned most, struct err *e)
 			(unsigned)CHANNEL_VLS, most);
 	return err_set(e, -ENOSPC, "torus: these routes need %u lanes, of which %u may be used",
 		       need, most);
+}
+
+/* Further LIDs of a port leave dimension order where lanes allow it. Returns how many lanes are needed. */
+static unsigned further_lanes(struct torus *t, struct rt_tables *tables, unsigned most)
+{
+	size_t size = (size_t)tables->nswitches * tables->stride;
+	uint8_t *was = lmc_in_use(t->g.f) ? mem_array(size + 1, 1) : NULL;
+	unsigned need;
+
+	if (!was)
+		return torus_lanes(t, tables, most);
+	memcpy(was, tables->lft, size);
+	lmc_spread(&t->g, tables, &(struct lmc_rules){.extra = 0});
+	need = torus_lanes(t, tables, most);
+	if (need > most) {
+		memcpy(tables->lft, was, size);
+		need = torus_lanes(t, tables, most);
+	}
+	free(was);
+	return need;
 }
 
 static int torus_route(const struct fab *f, const struct rt_opts *o, struct rt_tables *tables,
@@ -30,7 +51,7 @@ static int torus_route(const struct fab *f, const struct rt_opts *o, struct rt_t
 	rc = torus_shape(&t, e);
 	if (!rc) {
 		torus_ways(&t, tables);
-		need = torus_lanes(&t, tables, most);
+		need = further_lanes(&t, tables, most);
 		rc = need > most ? lanes_refuse(need, most, e) : 0;
 	}
 	torus_shape_free(&t);

@@ -6,6 +6,7 @@
  * Equal ports are dealt out by number, as FERa does, and by load, and the better tables are taken. Large ones are dealt out by
  * number alone, which is as good in whole trees and takes a fraction of the time. Groups of hosts are dealt out by load in any case.
  */
+#include "route/lmc_ways.h"
 #include "route/quality.h"
 #include "route/updn.h"
 
@@ -13,7 +14,39 @@ enum {
 	LOAD_ENTRIES = 4000000, /* larger tables are not dealt out by load */
 	PASS_ENTRIES = 1000000, /* larger ones only once */
 	PATTERNS = 64,
+	LMC_EXTRA = 2, /* links that a further LID of a port may take more */
 };
+
+struct turns {
+	const struct switch_graph *g;
+	const uint64_t *rank;
+};
+
+static bool is_up(const struct turns *x, uint32_t arc)
+{
+	return x->rank[x->g->arc[arc].to] < x->rank[x->g->arc[arc].from];
+}
+
+/* Not from down to up. */
+static bool turn_take(void *ctx, uint32_t a, uint32_t b)
+{
+	const struct turns *x = ctx;
+
+	return is_up(x, a) || !is_up(x, b);
+}
+
+/* Further LIDs of a port take other links, up where routes would go down, as long as none turns from down to up. */
+static void further_spread(const struct fab *f, const uint64_t *rank, struct rt_tables *t)
+{
+	struct switch_graph g;
+	struct turns x = {&g, rank};
+
+	if (!lmc_in_use(f))
+		return;
+	graph_init(&g, f, t->top_lid);
+	lmc_spread(&g, t, &(struct lmc_rules){.extra = LMC_EXTRA, .ctx = &x, .take = turn_take});
+	graph_free(&g);
+}
 
 uint64_t updn_merit(const struct fab *f, const struct rt_tables *t, unsigned threads)
 {
@@ -59,6 +92,8 @@ static int updn_route(const struct fab *f, const struct rt_opts *o, struct rt_ta
 	}
 	if (!rc)
 		deal_by_load(f, o, rank, t);
+	if (!rc)
+		further_spread(f, rank, t);
 	free(rank);
 	return rc;
 }

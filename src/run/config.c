@@ -3,6 +3,7 @@
  * The daemon's settings from files, and the default paths among them. State: none. Ways in:
  * run_config_*(). Does not know single settings: src/settings does.
  */
+#include <arpa/inet.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -105,17 +106,17 @@ int run_config_read(const char *name, const char *text, size_t len, struct setti
 	return rc;
 }
 
-static int load(const char *path, bool keys_only, struct settings *c, struct pol *p,
+static int load(const char *path, struct cfg_source from, struct settings *c, struct pol *p,
 		cfg_faults *faults, struct err *e)
 {
 	struct settings wanted = *c;
-	bool lists = false;
-	struct cfg_source from = {.keys_only = keys_only, .lists = &lists};
+	bool lists = false, keys_only = from.keys_only;
 	struct loaded l;
 	int rc = text_load(path, &l, e);
 
 	if (rc)
 		return rc;
+	from.lists = &lists;
 	from.exposed = *l.exposed ? l.exposed : NULL;
 	if (keys_only && from.exposed)
 		rc = err_set(e, -EPERM,
@@ -136,7 +137,7 @@ static int load(const char *path, bool keys_only, struct settings *c, struct pol
 int run_config_load(const char *path, struct settings *c, struct pol *p, struct err *e)
 {
 	cfg_faults faults = {0};
-	int rc = load(path, false, c, p, &faults, e);
+	int rc = load(path, (struct cfg_source){0}, c, p, &faults, e);
 
 	return rc ? rc : first_fault(file_name(path), &faults, e);
 }
@@ -144,31 +145,86 @@ int run_config_load(const char *path, struct settings *c, struct pol *p, struct 
 int run_config_keys(struct settings *c, struct err *e)
 {
 	cfg_faults faults = {0};
-	int rc = *c->keys_file ? load(c->keys_file, true, c, NULL, &faults, e) : 0;
+	const struct cfg_source from = {.keys_only = true};
+	int rc = *c->keys_file ? load(c->keys_file, from, c, NULL, &faults, e) : 0;
 
 	return rc ? rc : first_fault(c->keys_file, &faults, e);
 }
 
-unsigned run_config_faults(const char *path, struct settings *c,
-			   void (*tell)(void *ctx, const char *fault), void *ctx)
+unsigned run_config_faults(const char *path, struct settings *c, run_fault_tell *tell, void *ctx)
 {
+	const struct cfg_source from = {.places = true};
 	cfg_faults faults = {0};
 	unsigned n;
 	struct err e;
 
-	if (load(path, false, c, NULL, &faults, &e)) {
-		tell(ctx, e.text);
+	if (load(path, from, c, NULL, &faults, &e)) {
+		tell(ctx, &(struct run_fault){.text = e.text});
 		return 1;
 	}
 	for (size_t i = 0; i < faults.n; i++) {
+		const struct cfg_fault *f = &faults.at[i];
 		struct strbuf line = {0};
 
-		cfg_fault_text(file_name(path), &faults.at[i], &line);
-		tell(ctx, line.s);
+		cfg_fault_text(file_name(path), f, &line);
+		tell(ctx, &(struct run_fault){line.s, f->line, f->column});
 		strbuf_free(&line);
 	}
 	n = (unsigned)faults.n;
 	cfg_faults_free(&faults);
+	return n;
+}
+
+/* ---- values that the table cannot check ---- */
+
+int run_config_values(const struct settings *c, struct err *e)
+{
+	const char *text = c->metrics_address;
+	unsigned char bytes[16];
+
+	if (!*text || inet_pton(AF_INET, text, bytes) == 1 || inet_pton(AF_INET6, text, bytes) == 1)
+		return 0;
+	return err_set(e, -EINVAL,
+		       "metrics.address: expected an address such as 127.0.0.1 or ::1, found '%s'",
+		       text);
+}
+
+/* ---- directories ---- */
+
+int cfg_place_check(const struct setting *k, const struct settings *c, struct err *e)
+{
+	const char *text = (const char *)c + k->at, *slash;
+	bool is_dir = k->arg && !strcmp(k->arg, "DIR");
+	char dir[512];
+	struct stat st;
+
+	if (!is_dir && (!k->arg || (strcmp(k->arg, "FILE") && strcmp(k->arg, "PATH"))))
+		return 0;
+	if (k->kind != SETTING_TEXT || !*text || !strcmp(text, "auto"))
+		return 0;
+	slash = strrchr(text, '/');
+	if (is_dir)
+		snprintf(dir, sizeof(dir), "%s", text);
+	else if (!slash)
+		return 0;
+	else
+		snprintf(dir, sizeof(dir), "%.*s", slash == text ? 1 : (int)(slash - text), text);
+	if (!stat(dir, &st) && S_ISDIR(st.st_mode))
+		return 0;
+	return err_set(e, -ENOENT, "%s.%s: expected %s that exists, found '%s'", k->section, k->key,
+		       is_dir ? "a directory" : "a file in a directory", text);
+}
+
+unsigned run_config_places(const struct settings *c, run_fault_tell *tell, void *ctx)
+{
+	unsigned n = 0;
+	struct err e;
+
+	for (const struct setting *k = settings_table; k->key; k++)
+		if (cfg_place_check(k, c, &e)) {
+			tell(ctx, &(struct run_fault){.text = e.text});
+			n++;
+		}
 	return n;
 }
 
@@ -188,6 +244,8 @@ int run_config_paths(struct settings *c, struct err *e)
 	char name[64], file[96];
 	int rc = 0;
 
+	if (c->sm.observe) /* what another manager decides is not its own to remember */
+		*c->state = 0;
 	instance_name(c, name);
 	if (!strcmp(c->control, "auto")) {
 		snprintf(file, sizeof(file), "sm%s%s.sock", *name ? "-" : "", name);

@@ -17,6 +17,7 @@ typedef VEC(struct cfg_fault) cfg_faults;
 struct cfg_source {
 	const char *exposed; /* why it may not hold keys: "its mode is 0644"; NULL: it may */
 	bool keys_only;	     /* it may hold nothing else */
+	bool places;	     /* directories that values name must be there */
 	bool *lists;	     /* becomes true where it has lists, for cfg_policy_read(); or NULL */
 };
 
@@ -27,5 +28,7 @@ void cfg_read(const char *text, size_t len, const struct cfg_source *from, struc
 int cfg_policy_read(const char *file, const char *text, size_t len, struct pol *p, struct err *e);
 void cfg_fault_text(const char *file, const struct cfg_fault *f, struct strbuf *out);
 void cfg_faults_free(cfg_faults *f);
+/* 0, or -ENOENT/-ENOTDIR with e filled: the directory that a setting names, or that of its file, is not there. */
+int cfg_place_check(const struct setting *k, const struct settings *c, struct err *e);
 
 #endif

@@ -387,6 +387,7 @@ static void key_check(struct reader *r, const struct cfg_source *from, const str
 		      const struct settings *c)
 {
 	const struct given *g = &r->given[k - settings_table];
+	struct err e;
 
 	if (from->keys_only && !k->secret)
 		fault(r, g->at,
@@ -398,6 +399,10 @@ static void key_check(struct reader *r, const struct cfg_source *from, const str
 		      "stricter, and an owner that is this user or root; or a file of its own "
 		      "(keys.file)",
 		      k->section, k->key, from->exposed);
+	else if (k->at == offsetof(struct settings, metrics_address) && run_config_values(c, &e))
+		fault(r, g->at, "%s", e.text);
+	else if (from->places && cfg_place_check(k, c, &e))
+		fault(r, g->at, "%s", e.text);
 }
 
 static void values_apply(struct reader *r, const struct cfg_source *from, struct settings *c)

@@ -14,7 +14,7 @@ static void on_work(uv_work_t *w)
 	struct run_connector *l = w->data;
 
 	l->rc = tp_open(&l->tp, l->transport, &l->where, &l->e);
-	l->is_sm_rc = l->rc ? 0 : tp_set_is_sm(l->tp, true);
+	l->is_sm_rc = l->rc || l->observes ? 0 : tp_set_is_sm(l->tp, true);
 }
 
 /* ---- on the loop ---- */

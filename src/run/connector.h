@@ -26,6 +26,7 @@ struct run_connector {
 	struct tp_where where;
 	unsigned delay_ms;
 	bool busy, closing;
+	bool observes; /* the port is not marked as that of a manager */
 	/* of the last attempt, written by the pool's thread while busy */
 	struct tp *tp;
 	struct err e;

@@ -85,10 +85,15 @@ static int ctl_dump(const struct ctl_ask *a, struct json *j, struct err *e)
 	return rc;
 }
 
-static int ctl_reload(const struct ctl_ask *a, struct json *j UNUSED, struct err *e UNUSED)
+static int ctl_reload(const struct ctl_ask *a, struct json *j, struct err *e)
 {
-	a->o->reload(a->o->ctx);
-	return 0;
+	struct strbuf fixed = {0};
+	int rc = a->o->reload(a->o->ctx, &fixed, a->faults, e);
+
+	if (!rc)
+		json_str(j, "after_restart", fixed.len ? fixed.s : "");
+	strbuf_free(&fixed);
+	return rc;
 }
 
 static int ctl_stop(const struct ctl_ask *a, struct json *j UNUSED, struct err *e UNUSED)
@@ -118,16 +123,45 @@ static const struct ctl_cmd cmds[] = {
 	  {"at_rest", CTL_NUMBER, false}}},
 	{"tree", ctl_tree, {{"to", CTL_TEXT, true}}},
 	{"counters", ctl_counters, {{"node", CTL_TEXT, true}, {"port", CTL_NUMBER, false}}},
+	{"perf",
+	 ctl_perf,
+	 {{"node", CTL_TEXT, false}, {"sort", CTL_TEXT, false}, {"count", CTL_NUMBER, false}}},
+	{"sick", ctl_sick, {{0}}},
 	{"changes", ctl_changes, {{"count", CTL_NUMBER, false}}},
 	{"smps", ctl_smps, {{0}}},
 	{"config", ctl_config, {{0}}},
 	{"sa", ctl_sa, {{0}}},
 	{"paths", ctl_paths, {{"from", CTL_TEXT, true}, {"to", CTL_TEXT, true}}},
-	{"groups", ctl_groups, {{"first", CTL_NUMBER, false}, {"count", CTL_NUMBER, false}}},
-	{"services", ctl_services, {{"first", CTL_NUMBER, false}, {"count", CTL_NUMBER, false}}},
+	{"groups",
+	 ctl_groups,
+	 {{"first", CTL_NUMBER, false},
+	  {"count", CTL_NUMBER, false},
+	  {"mgid", CTL_TEXT, false},
+	  {"members", CTL_NUMBER, false},
+	  {"at_rest", CTL_NUMBER, false}}},
+	{"group_tree",
+	 ctl_group_tree,
+	 {{"mlid", CTL_TEXT, true},
+	  {"first", CTL_NUMBER, false},
+	  {"count", CTL_NUMBER, false},
+	  {"at_rest", CTL_NUMBER, false}}},
+	{"partitions",
+	 ctl_partitions,
+	 {{"first", CTL_NUMBER, false},
+	  {"count", CTL_NUMBER, false},
+	  {"pkey", CTL_TEXT, false},
+	  {"members", CTL_NUMBER, false},
+	  {"at_rest", CTL_NUMBER, false}}},
+	{"services",
+	 ctl_services,
+	 {{"first", CTL_NUMBER, false},
+	  {"count", CTL_NUMBER, false},
+	  {"at_rest", CTL_NUMBER, false}}},
 	{"subscriptions",
 	 ctl_subscriptions,
-	 {{"first", CTL_NUMBER, false}, {"count", CTL_NUMBER, false}}},
+	 {{"first", CTL_NUMBER, false},
+	  {"count", CTL_NUMBER, false},
+	  {"at_rest", CTL_NUMBER, false}}},
 	{"sweep", ctl_sweep, {{0}}},
 	{"resync", ctl_resync, {{0}}},
 	{"handover", ctl_handover, {{"guid", CTL_TEXT, false}}},
@@ -214,13 +248,20 @@ static int args_take(struct ctl_ask *a, const struct ctl_cmd *c, json_t *q, stru
 
 /* ---- answering ---- */
 
-static void refuse(struct strbuf *out, const char *why)
+static void refuse(struct strbuf *out, const char *why, struct strbuf *faults)
 {
 	struct json j = {.line = true};
+	char *rest = faults->s, *line;
 
 	json_open(&j, NULL, '{');
 	json_bool(&j, "ok", false);
 	json_str(&j, "error", why);
+	if (faults->len)
+		json_open(&j, "faults", '[');
+	while (faults->len && (line = strsep(&rest, "\n")) && *line)
+		json_str(&j, NULL, line);
+	if (faults->len)
+		json_close(&j);
 	json_close(&j);
 	strbuf_addn(out, j.out.s, j.out.len);
 	json_free(&j);
@@ -242,7 +283,8 @@ static int answer(struct ctl_ask *a, json_t *q, struct json *j, struct err *e)
 bool run_control_answer(const struct run_view *v, const struct run_orders *o, const char *line,
 			struct strbuf *out)
 {
-	struct ctl_ask a = {.v = v, .o = o, .number = {UINT64_MAX, UINT64_MAX, UINT64_MAX}};
+	struct strbuf faults = {0};
+	struct ctl_ask a = {.v = v, .o = o, .faults = &faults};
 	struct json j = {.line = true};
 	json_error_t why;
 	json_t *q = json_loads(line, JSON_REJECT_DUPLICATES, &why);
@@ -251,19 +293,21 @@ bool run_control_answer(const struct run_view *v, const struct run_orders *o, co
 
 	if (!q) {
 		err_set(&e, 0, "not JSON: %.160s", why.text);
-		refuse(out, e.text);
+		refuse(out, e.text, &faults);
 		return true;
 	}
+	memset(a.number, 0xff, sizeof(a.number)); /* UINT64_MAX */
 	json_open(&j, NULL, '{');
 	json_bool(&j, "ok", true);
 	rc = answer(&a, q, &j, &e);
 	if (rc && rc != -EINPROGRESS) {
-		refuse(out, e.text);
+		refuse(out, e.text, &faults);
 	} else if (!rc) {
 		json_close(&j);
 		strbuf_addn(out, j.out.s, j.out.len);
 	}
 	json_free(&j);
+	strbuf_free(&faults);
 	json_decref(q);
 	return rc != -EINPROGRESS;
 }

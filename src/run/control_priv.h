@@ -9,9 +9,14 @@
 
 #include "run/subnet_view.h"
 
-enum { CTL_MAX_ARGS = 4 };
+enum { CTL_MAX_ARGS = 5 };
 /* The most of one response, for requests that give the subnet in parts. */
-enum { CTL_PART_NODES = 512, CTL_PART_PORTS = 4096, CTL_PART_ENTRIES = 256 << 10 };
+enum {
+	CTL_PART_NODES = 512,
+	CTL_PART_PORTS = 4096,
+	CTL_PART_ENTRIES = 256 << 10,
+	CTL_PART_RECORDS = 512
+};
 
 struct ctl_ask {
 	const struct run_view *v;
@@ -19,6 +24,7 @@ struct ctl_ask {
 	const char *text[CTL_MAX_ARGS]; /* by position in the command's table; NULL: not given */
 	uint64_t number[CTL_MAX_ARGS];	/* for arguments that are numbers; UINT64_MAX: not given */
 	const struct json_t *list;	/* the argument that is an array */
+	struct strbuf *faults; /* what a refused request found, one in each line; "": one, in e */
 };
 
 typedef int ctl_run(const struct ctl_ask *a, struct json *j, struct err *e);
@@ -52,6 +58,14 @@ void ctl_port_row(struct json *j, const struct ctl_ask *a, const struct fab *f, 
 		  void (*more)(struct json *j, const struct iba_port_info *pi));
 /* control_sa.c */
 ctl_run ctl_sa, ctl_paths, ctl_groups, ctl_services, ctl_subscriptions;
+void ctl_gid_member(struct json *j, const char *key, const uint8_t gid[16]);
+void ctl_hex_member(struct json *j, const char *key, uint64_t v, unsigned digits);
+/* control_partitions.c */
+ctl_run ctl_partitions;
+/* control_groups.c */
+ctl_run ctl_group_tree;
+/* control_perf.c */
+ctl_run ctl_perf, ctl_sick;
 /* control_node.c */
 ctl_run ctl_node, ctl_tables, ctl_tree;
 ctl_run ctl_counters; /* -EINPROGRESS, the line is answered later */

@@ -3,10 +3,11 @@
  * Commands that show subnet administration: its counters, paths between two ports, groups, services, subscriptions. State:
  * none. Ways in: the table of control_commands.c. Paths and registrations are the records that a host would get.
  */
+#include <arpa/inet.h>
+
+#include "base/map.h"
 #include "iba/sa_wire.h"
 #include "run/control_priv.h"
-
-enum { PART = 512 };
 
 static int records(const struct ctl_ask *a, uint16_t attr_id, uint64_t mask, const uint8_t *query,
 		   struct sa_records *r, struct err *e)
@@ -31,10 +32,10 @@ static void part_of(const struct ctl_ask *a, uint32_t n, uint32_t *first, uint32
 	uint64_t from = a->number[0] == UINT64_MAX ? 0 : a->number[0];
 
 	*first = (uint32_t)MIN(from, (uint64_t)n);
-	*end = (uint32_t)MIN(*first + MIN(a->number[1], (uint64_t)PART), (uint64_t)n);
+	*end = (uint32_t)MIN(*first + MIN(a->number[1], (uint64_t)CTL_PART_RECORDS), (uint64_t)n);
 }
 
-static void gid_member(struct json *j, const char *key, const uint8_t gid[16])
+void ctl_gid_member(struct json *j, const char *key, const uint8_t gid[16])
 {
 	char text[48];
 	size_t at = 0;
@@ -45,23 +46,41 @@ static void gid_member(struct json *j, const char *key, const uint8_t gid[16])
 	json_str(j, key, text);
 }
 
-/* The name of the node with this port; "": it is not in the subnet. */
-static void name_member(struct json *j, const struct ctl_ask *a, uint64_t guid)
+/* Nodes by the GUIDs of their ports, for the rows of one answer. */
+static void nodes_by_port(const struct fab *f, struct map64 *m)
 {
-	const struct fab *f = sm_fabric(a->v->sm);
-	char text[24];
-	port_id p;
-	struct err e;
+	for (node_id n = 0; n < f->nnodes; n++)
+		for (unsigned i = fab_is_switch(f, n) ? 0 : 1; i <= f->nodes[n].nports; i++) {
+			uint64_t guid = f->ports[fab_port_id(f, n, i)].guid;
 
-	snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)guid);
-	json_str(j, "guid", text);
-	if (!view_find(a->v->sm, text, &p, &e))
-		json_str(j, "name", view_name(a->v->sm, f, f->ports[p].node));
-	else
-		json_str(j, "name", "");
+			if (guid)
+				map64_put(m, guid, n);
+			if (fab_is_switch(f, n))
+				break;
+		}
 }
 
-static void hex_member(struct json *j, const char *key, uint64_t v, unsigned digits)
+/* A row of a list, with the node of its port. */
+struct row {
+	const struct ctl_ask *a;
+	const struct map64 *nodes;
+};
+
+/* GUID of the port; name and GUID of its node, "" and null: it is not in the subnet. */
+static void name_member(struct json *j, const struct row *r, uint64_t guid)
+{
+	const struct fab *f = sm_fabric(r->a->v->sm);
+	uint32_t n = map64_get(r->nodes, guid);
+
+	json_hex64(j, "guid", guid);
+	json_str(j, "name", n == MAP_NONE ? "" : view_name(r->a->v->sm, f, n));
+	if (n == MAP_NONE)
+		json_raw(j, "node", "null");
+	else
+		json_hex64(j, "node", f->nodes[n].guid);
+}
+
+void ctl_hex_member(struct json *j, const char *key, uint64_t v, unsigned digits)
 {
 	char text[24];
 
@@ -82,16 +101,22 @@ static void count_row(struct json *j, const struct sa_count *c)
 	json_close(j);
 }
 
-static void refusals(struct json *j, const struct sa_status *st)
+const char *run_sa_refusal(size_t status)
 {
 	static const char *const names[] = {"general",	      "no_resources",	  "invalid_request",
 					    "no_records",     "too_many_records", "invalid_gid",
 					    "few_components", "denied",		  "priority"};
 
+	assert(status < ARRAY_LEN(names));
+	return names[status];
+}
+
+static void refusals(struct json *j, const struct sa_status *st)
+{
 	json_open(j, "errors", '{');
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+	for (size_t i = 0; i < ARRAY_LEN(st->by_status); i++)
 		if (st->by_status[i])
-			json_u64(j, names[i], st->by_status[i]);
+			json_u64(j, run_sa_refusal(i), st->by_status[i]);
 	json_close(j);
 }
 
@@ -141,7 +166,7 @@ static void path_row(struct json *j, const struct ctl_ask *a, port_id from,
 	json_u64(j, "slid", p->slid);
 	json_u64(j, "dlid", p->dlid);
 	json_u64(j, "sl", p->sl);
-	hex_member(j, "pkey", p->pkey, 4);
+	ctl_hex_member(j, "pkey", p->pkey, 4);
 	json_u64(j, "mtu", p->mtu ? 128u << p->mtu : 0);
 	json_fixed(j, "rate", sa_rate_value(p->rate), 1);
 	json_bool(j, "reversible", p->reversible);
@@ -197,24 +222,29 @@ int ctl_paths(const struct ctl_ask *a, struct json *j, struct err *e)
 
 static void group_members(struct json *j, const struct iba_sa_member *m)
 {
-	gid_member(j, "mgid", m->mgid);
-	hex_member(j, "mlid", m->mlid, 4);
-	hex_member(j, "pkey", m->pkey, 4);
-	hex_member(j, "qkey", m->qkey, 8);
+	ctl_gid_member(j, "mgid", m->mgid);
+	ctl_hex_member(j, "mlid", m->mlid, 4);
+	ctl_hex_member(j, "pkey", m->pkey, 4);
+	ctl_hex_member(j, "qkey", m->qkey, 8);
 	json_u64(j, "sl", m->sl);
 	json_u64(j, "mtu", m->mtu ? 128u << m->mtu : 0);
 	json_fixed(j, "rate", sa_rate_value(m->rate), 1);
-	json_open(j, "members", '[');
 }
 
-static void member_row(struct json *j, const struct ctl_ask *a, const struct iba_sa_member *m)
+/* A group without members has one record, of no port. */
+static bool has_port(const struct iba_sa_member *m)
 {
 	static const uint8_t none[16];
 
-	if (!memcmp(m->port_gid, none, 16))
-		return; /* of a group without members */
+	return memcmp(m->port_gid, none, 16) != 0;
+}
+
+static void member_row(struct json *j, const struct row *r, const struct iba_sa_member *m)
+{
+	if (!has_port(m))
+		return;
 	json_open(j, NULL, '{');
-	name_member(j, a, iba_be64(m->port_gid + 8));
+	name_member(j, r, iba_be64(m->port_gid + 8));
 	json_bool(j, "full", m->join_state & 1);
 	json_bool(j, "non_member", m->join_state & 2);
 	json_bool(j, "send_only", m->join_state & 12);
@@ -222,22 +252,26 @@ static void member_row(struct json *j, const struct ctl_ask *a, const struct iba
 	json_close(j);
 }
 
+static void member_get(const struct sa_records *r, uint32_t i, struct iba_sa_member *m)
+{
+	iba_sa_member_get(m, r->bytes + i * r->size, r->size);
+}
+
 /* Records come by group; a list in parts begins again with a group that it has begun. */
-int ctl_groups(const struct ctl_ask *a, struct json *j, struct err *e)
+static void groups_with_members(const struct ctl_ask *a, struct json *j, const struct sa_records *r)
 {
 	struct iba_sa_member m, last = {0};
-	struct sa_records r;
+	struct map64 nodes = {0};
+	struct row row = {a, &nodes};
 	uint32_t first, end;
-	int rc = records(a, IBA_SA_MEMBER, 0, NULL, &r, e);
 
-	if (rc)
-		return rc;
-	part_of(a, r.n, &first, &end);
-	json_u64(j, "records", r.n);
+	nodes_by_port(sm_fabric(a->v->sm), &nodes);
+	part_of(a, r->n, &first, &end);
+	json_u64(j, "records", r->n);
 	json_u64(j, "next", end);
 	json_open(j, "groups", '[');
 	for (uint32_t i = first; i < end; i++) {
-		iba_sa_member_get(&m, r.bytes + i * r.size, r.size);
+		member_get(r, i, &m);
 		if (i == first || memcmp(m.mgid, last.mgid, 16)) {
 			if (i > first) {
 				json_close(j);
@@ -245,8 +279,9 @@ int ctl_groups(const struct ctl_ask *a, struct json *j, struct err *e)
 			}
 			json_open(j, NULL, '{');
 			group_members(j, &m);
+			json_open(j, "members", '[');
 		}
-		member_row(j, a, &m);
+		member_row(j, &row, &m);
 		last = m;
 	}
 	if (end > first) {
@@ -254,13 +289,66 @@ int ctl_groups(const struct ctl_ask *a, struct json *j, struct err *e)
 		json_close(j);
 	}
 	json_close(j);
+	map64_free(&nodes);
+}
+
+/* Parts count groups then, and each has the number of its members. */
+static void groups_alone(const struct ctl_ask *a, struct json *j, const struct sa_records *r)
+{
+	VEC(uint32_t) begins = {0};
+	struct iba_sa_member m, last = {0};
+	uint32_t first, end;
+
+	for (uint32_t i = 0; i < r->n; i++) {
+		member_get(r, i, &m);
+		if (!i || memcmp(m.mgid, last.mgid, 16))
+			vec_push(&begins, i);
+		last = m;
+	}
+	part_of(a, (uint32_t)begins.n, &first, &end);
+	json_u64(j, "records", begins.n);
+	json_u64(j, "next", end);
+	json_open(j, "groups", '[');
+	for (uint32_t g = first; g < end; g++) {
+		member_get(r, begins.at[g], &m);
+		json_open(j, NULL, '{');
+		group_members(j, &m);
+		json_u64(j, "count",
+			 has_port(&m) ? (g + 1 < begins.n ? begins.at[g + 1] : r->n) - begins.at[g]
+				      : 0);
+		json_close(j);
+	}
+	json_close(j);
+	vec_free(&begins);
+}
+
+int ctl_groups(const struct ctl_ask *a, struct json *j, struct err *e)
+{
+	struct iba_sa_member ask = {0};
+	uint8_t query[IBA_SA_DATA_SIZE] = {0};
+	struct sa_records r;
+	int rc;
+
+	if (a->text[2] && inet_pton(AF_INET6, a->text[2], ask.mgid) != 1)
+		return err_set(e, -EINVAL, "'mgid': expected a GID such as %s; found '%.60s'",
+			       "ff12:401b:ffff:0:0:0:ffff:ffff", a->text[2]);
+	if (a->v->sm && ctl_busy(a, a->number[4], j))
+		return 0;
+	iba_sa_member_put(&ask, query);
+	rc = records(a, IBA_SA_MEMBER, a->text[2] ? IBA_SA_BIT(member, mgid) : 0, query, &r, e);
+	if (rc)
+		return rc;
+	if (a->number[3] == 0)
+		groups_alone(a, j, &r);
+	else
+		groups_with_members(a, j, &r);
 	free(r.bytes);
 	return 0;
 }
 
 /* ---- services, subscriptions ---- */
 
-static void service_row(struct json *j, const struct ctl_ask *a, const uint8_t *record, size_t size)
+static void service_row(struct json *j, const struct row *r, const uint8_t *record, size_t size)
 {
 	struct iba_sa_service s;
 	char name[65] = {0};
@@ -268,10 +356,10 @@ static void service_row(struct json *j, const struct ctl_ask *a, const uint8_t *
 	iba_sa_service_get(&s, record, size);
 	memcpy(name, s.name, 64);
 	json_open(j, NULL, '{');
-	hex_member(j, "id", s.id, 16);
+	ctl_hex_member(j, "id", s.id, 16);
 	json_str(j, "service", name);
-	name_member(j, a, iba_be64(s.gid + 8));
-	hex_member(j, "pkey", s.pkey, 4);
+	name_member(j, r, iba_be64(s.gid + 8));
+	ctl_hex_member(j, "pkey", s.pkey, 4);
 	if (s.lease == UINT32_MAX)
 		json_str(j, "lease_s", "for ever");
 	else
@@ -279,14 +367,14 @@ static void service_row(struct json *j, const struct ctl_ask *a, const uint8_t *
 	json_close(j);
 }
 
-static void subscription_row(struct json *j, const struct ctl_ask *a, const uint8_t *record,
+static void subscription_row(struct json *j, const struct row *r, const uint8_t *record,
 			     size_t size)
 {
 	struct iba_sa_inform_record s;
 
 	iba_sa_inform_record_get(&s, record, size);
 	json_open(j, NULL, '{');
-	name_member(j, a, iba_be64(s.subscriber_gid + 8));
+	name_member(j, r, iba_be64(s.subscriber_gid + 8));
 	json_u64(j, "qpn", s.qpn);
 	json_bool(j, "generic", s.is_generic);
 	if (s.trap_number == UINT16_MAX)
@@ -297,23 +385,30 @@ static void subscription_row(struct json *j, const struct ctl_ask *a, const uint
 }
 
 static int list(const struct ctl_ask *a, struct json *j, const char *key, uint16_t attr_id,
-		void (*row)(struct json *j, const struct ctl_ask *a, const uint8_t *record,
+		void (*put)(struct json *j, const struct row *r, const uint8_t *record,
 			    size_t size),
 		struct err *e)
 {
+	struct map64 nodes = {0};
+	struct row row = {a, &nodes};
 	struct sa_records r;
 	uint32_t first, end;
-	int rc = records(a, attr_id, 0, NULL, &r, e);
+	int rc;
 
+	if (a->v->sm && ctl_busy(a, a->number[2], j))
+		return 0;
+	rc = records(a, attr_id, 0, NULL, &r, e);
 	if (rc)
 		return rc;
 	part_of(a, r.n, &first, &end);
 	json_u64(j, "records", r.n);
 	json_u64(j, "next", end);
 	json_open(j, key, '[');
+	nodes_by_port(sm_fabric(a->v->sm), &nodes);
 	for (uint32_t i = first; i < end; i++)
-		row(j, a, r.bytes + i * r.size, r.size);
+		put(j, &row, r.bytes + i * r.size, r.size);
 	json_close(j);
+	map64_free(&nodes);
 	free(r.bytes);
 	return 0;
 }

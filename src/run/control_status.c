@@ -236,6 +236,7 @@ int ctl_status(const struct ctl_ask *a, struct json *j, struct err *e UNUSED)
 	json_time(j, "started", v->started_unix_ms);
 	json_fixed(j, "uptime_s", v->uptime_ms, 3);
 	json_str(j, "state", v->sm ? iba_format_word(IBA_FMT_SM_STATE, st.state) : "NotActive");
+	json_bool(j, "observes", v->cfg->sm.observe);
 	json_str(j, "phase", sm_phase_name(st.phase));
 	json_str(j, "mechanism", v->cfg->sm.mechanism.name);
 	json_engine(j, v);

@@ -81,6 +81,13 @@ static void on_registered(void *ctx, const struct sa_item *it)
 	run_registrations_add(&d->registrations, it);
 }
 
+static void on_counted(void *ctx, const struct perf_event *ev)
+{
+	struct run_daemon *d = ctx;
+
+	run_perf_log(&d->log, d->session.sm, ev);
+}
+
 static void on_lost(void *ctx)
 {
 	struct run_daemon *d = ctx;
@@ -202,6 +209,7 @@ static int start(struct run_daemon *d, struct err *e)
 		return rc;
 	run_session_set_worker(&d->session, d->worker);
 	run_connector_init(&d->connector, &d->loop, d->cfg.transport, &d->cfg.where, &calls);
+	d->connector.observes = d->cfg.sm.observe;
 	run_connector_open(&d->connector);
 	d->connecting = true;
 	return 0;
@@ -284,8 +292,8 @@ static int64_t unix_ms(void)
 
 static int parts_init(struct run_daemon *d, struct err *e)
 {
-	const struct run_session_calls calls = {on_note, on_set,  on_lost,	d,
-						on_vm,	 on_perf, on_registered};
+	const struct run_session_calls calls = {on_note, on_set,  on_lost,	 d,
+						on_vm,	 on_perf, on_registered, on_counted};
 	int rc = uv_loop_init(&d->loop);
 
 	if (rc)
@@ -293,6 +301,7 @@ static int parts_init(struct run_daemon *d, struct err *e)
 	d->loop.data = d;
 	run_session_init(&d->session, &d->loop, &d->log, &calls);
 	run_session_set_spin(&d->session, d->cfg.spin_us);
+	run_session_set_perf(&d->session, &d->cfg.perf);
 	run_dump_writer_init(&d->dumps, &d->loop, &d->log, run_daemon_dump_due, d);
 	run_ready_init(d);
 	run_daemon_vms_init(d);

@@ -107,6 +107,10 @@ void run_service_stop(struct run_daemon *d);
 /* ---- notes.c: the manager's notes, and rounds, for the log ---- */
 
 void run_note_log(struct run_log *l, const struct sm *sm, const struct sm_note *n);
-void run_round_log(struct run_log *l, const struct run_change *c, bool first);
+void run_round_log(struct run_log *l, const struct sm *sm, const struct run_change *c, bool first);
+
+/* ---- perf_log.c: what the performance manager found ---- */
+
+void run_perf_log(struct run_log *l, const struct sm *sm, const struct perf_event *ev);
 
 #endif

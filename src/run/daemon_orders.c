@@ -18,6 +18,7 @@ void run_daemon_view(const struct run_daemon *d, struct run_view *v)
 		.cfg = &d->cfg,
 		.sm = s->sm,
 		.sa = s->sa,
+		.perf = s->perf,
 		.port = s->port,
 		.connected = s->tp != NULL,
 		.started_unix_ms = d->began_unix_ms,
@@ -282,7 +283,7 @@ static void order_log_level(void *ctx, enum run_log_level l)
 	struct run_daemon *d = ctx;
 
 	d->log.level = l;
-	log_rec(&d->log, LOG_LOG_LEVEL, LOG_T("level", log_level_names[l]));
+	log_rec(&d->log, LOG_LOG_LEVEL, LOG_T("now", log_level_names[l]));
 }
 
 /* ---- reload ---- */
@@ -298,6 +299,7 @@ static void settings_take(struct run_daemon *d, const struct settings *n)
 	if (!before.spin_us)
 		c->spin_us = 0;
 	run_session_set_spin(&d->session, c->spin_us);
+	run_session_set_perf(&d->session, &c->perf);
 	run_metrics_file_set(&d->metrics, c->metrics_file, c->metrics_s);
 	run_service_limit(d);
 	d->log.level = c->log_level;
@@ -328,25 +330,37 @@ const struct pol *run_daemon_policy(struct run_daemon *d)
 	return d->hooks.policy ? d->hooks.policy(d->hooks.ctx) : NULL;
 }
 
-void run_daemon_reload(struct run_daemon *d)
+static void fault_add(void *ctx, const struct run_fault *f)
 {
-	struct settings n = d->cfg;
-	const struct sm_inputs *old = d->cfg.sm.inputs;
-	struct strbuf fixed = {0};
-	struct err e;
+	strbuf_addf(ctx, "%s\n", f->text);
+}
+
+/* One reading ends at the first fault, another lists all of the file; some are not of the file. */
+static int reload_read(struct run_daemon *d, struct settings *n, struct strbuf *faults,
+		       struct err *e)
+{
+	struct settings scratch;
+	int rc;
 
 	if (!d->hooks.reread)
-		err_set(&e, -EINVAL, "started without a configuration file; nothing to reload");
-	if (!d->hooks.reread || d->hooks.reread(d->hooks.ctx, &n, &e)) {
-		log_rec(&d->log, LOG_RELOAD_FAILED, LOG_T("why", e.text));
-		return;
-	}
-	settings_fixed(&d->cfg, &n, &fixed);
-	settings_take(d, &n);
-	d->cfg.sm.inputs = n.sm.inputs;
+		return err_set(e, -EINVAL,
+			       "started without a configuration file; nothing to reload");
+	rc = d->hooks.reread(d->hooks.ctx, n, e);
+	if (!rc)
+		return 0;
+	settings_default(&scratch);
+	if (!d->hooks.config || !run_config_faults(d->hooks.config, &scratch, fault_add, faults))
+		strbuf_addf(faults, "%s\n", e->text);
+	return rc;
+}
+
+static void reload_take(struct run_daemon *d, const struct settings *n)
+{
+	const struct sm_inputs *old = d->cfg.sm.inputs;
+
+	settings_take(d, n);
+	d->cfg.sm.inputs = n->sm.inputs;
 	inputs_retire(d, old);
-	log_rec(&d->log, LOG_RELOADED, LOG_T("fixed", fixed.s));
-	strbuf_free(&fixed);
 	if (!d->session.sm)
 		return;
 	sm_reconfigure(d->session.sm, &d->cfg.sm);
@@ -355,9 +369,30 @@ void run_daemon_reload(struct run_daemon *d)
 	run_session_event(&d->session, SM_EV_WAKE);
 }
 
-static void order_reload(void *ctx)
+static int order_reload(void *ctx, struct strbuf *fixed, struct strbuf *faults, struct err *e)
 {
-	run_daemon_reload(ctx);
+	struct run_daemon *d = ctx;
+	struct settings n = d->cfg;
+	int rc = reload_read(d, &n, faults, e);
+
+	if (rc) {
+		log_rec(&d->log, LOG_RELOAD_FAILED, LOG_T("why", e->text));
+		return rc;
+	}
+	settings_fixed(&d->cfg, &n, fixed);
+	log_rec(&d->log, LOG_RELOADED, LOG_T("fixed", fixed->s));
+	reload_take(d, &n);
+	return 0;
+}
+
+void run_daemon_reload(struct run_daemon *d)
+{
+	struct strbuf fixed = {0}, faults = {0};
+	struct err e;
+
+	order_reload(d, &fixed, &faults, &e);
+	strbuf_free(&fixed);
+	strbuf_free(&faults);
 }
 
 void run_daemon_orders(struct run_daemon *d, struct run_orders *o)

@@ -22,7 +22,7 @@ static void change_add(struct run_daemon *d, const struct sm_status *st)
 	run_daemon_view(d, &v);
 	c.unix_ms = d->began_unix_ms + (int64_t)v.uptime_ms -
 		    (int64_t)((v.now - st->last.start) / PS_PER_MS);
-	run_round_log(&d->log, run_history_add(&d->history, &c, d->cfg.history),
+	run_round_log(&d->log, d->session.sm, run_history_add(&d->history, &c, d->cfg.history),
 		      d->ready.rounds == 0);
 }
 
@@ -100,7 +100,7 @@ void run_ready_update(struct run_daemon *d)
 	struct sm_status st;
 
 	sm_status(d->session.sm, &st);
-	if (st.state == IBA_SM_STANDBY || st.state == IBA_SM_NOT_ACTIVE) {
+	if (st.state == IBA_SM_STANDBY || (st.state == IBA_SM_NOT_ACTIVE && !d->cfg.sm.observe)) {
 		announce(d, &st);
 		run_daemon_handed_over(d);
 		return;

@@ -128,6 +128,7 @@ void run_service_limit(struct run_daemon *d)
 int run_service_start(struct run_daemon *d, struct err *e)
 {
 	struct run_service *s = &d->service;
+	const char *at = *d->cfg.metrics_address ? d->cfg.metrics_address : "127.0.0.1";
 	int rc = signals_start(d, e);
 
 	timers_start(d);
@@ -137,7 +138,8 @@ int run_service_start(struct run_daemon *d, struct err *e)
 		rc = lines_listen(&s->lines, &d->loop, d->cfg.control, d->cfg.control_mode, on_line,
 				  d, e);
 	if (!rc && d->cfg.metrics_port)
-		rc = run_http_listen(&s->http, &d->loop, d->cfg.metrics_port, metrics_text, d, e);
+		rc = run_http_listen(&s->http, &d->loop, at, d->cfg.metrics_port, metrics_text, d,
+				     e);
 	run_service_limit(d);
 	d->log.tell = on_record;
 	d->log.tell_ctx = d;

@@ -7,6 +7,9 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <strings.h>
+
+#include "run/run.h"
 
 static const struct run_http_limits limits_default = {.connections = 64, .timeout_s = 5};
 
@@ -75,6 +78,31 @@ int http_request(const char *data, size_t len, bool *head)
 	return is_metrics(target, n) ? 200 : 404;
 }
 
+static bool mentions(const char *s, size_t len, const char *what)
+{
+	size_t n = strlen(what);
+
+	for (size_t i = 0; i + n <= len; i++)
+		if (!strncasecmp(s + i, what, n))
+			return true;
+	return false;
+}
+
+bool http_openmetrics(const char *data, size_t len)
+{
+	const char *end = head_end(data, len), *eol;
+
+	for (const char *at = data; end && at < end; at = eol + 1) {
+		eol = memchr(at, '\n', (size_t)(end - at));
+		if (!eol)
+			break;
+		if (eol - at > 7 && !strncasecmp(at, "accept:", 7) &&
+		    mentions(at + 7, (size_t)(eol - at) - 7, "application/openmetrics-text"))
+			return true;
+	}
+	return false;
+}
+
 /* ---- the response ---- */
 
 static const char *reason(int status)
@@ -88,19 +116,34 @@ static const char *reason(int status)
 			       : "Bad Request";
 }
 
+static void body_make(struct conn *c, bool openmetrics, struct strbuf *body)
+{
+	struct strbuf text = {0};
+
+	c->h->text(c->h->ctx, openmetrics ? body : &text);
+	if (!openmetrics)
+		run_metrics_plain(text.s, text.len, body);
+	strbuf_free(&text);
+}
+
 static void response_make(struct conn *c, int status, bool head)
 {
+	bool openmetrics = http_openmetrics(c->in, c->len);
 	struct strbuf body = {0};
 
 	if (status == 200)
-		c->h->text(c->h->ctx, &body);
+		body_make(c, openmetrics, &body);
 	else
 		strbuf_addf(&body, "%d %s: metrics are at /metrics\n", status, reason(status));
 	strbuf_addf(&c->out,
 		    "HTTP/1.1 %d %s\r\nContent-Type: %s; charset=utf-8\r\nContent-Length: %zu\r\n",
 		    status, reason(status),
-		    status == 200 ? "application/openmetrics-text; version=1.0.0" : "text/plain",
+		    status != 200 ? "text/plain"
+		    : openmetrics ? "application/openmetrics-text; version=1.0.0"
+				  : "text/plain; version=0.0.4",
 		    body.len);
+	if (status == 200)
+		strbuf_add(&c->out, "Vary: Accept\r\n");
 	if (status == 405)
 		strbuf_add(&c->out, "Allow: GET, HEAD\r\n");
 	if (status == 429)
@@ -233,11 +276,18 @@ static void server_closed(uv_handle_t *handle)
 	handle_closed(handle->data);
 }
 
-int run_http_listen(struct run_http **out, uv_loop_t *loop, unsigned port,
+/* false: neither an address of IPv4 nor one of IPv6. */
+static bool address_of(const char *text, unsigned port, struct sockaddr_storage *a)
+{
+	return !uv_ip4_addr(text, (int)port, (struct sockaddr_in *)a) ||
+	       !uv_ip6_addr(text, (int)port, (struct sockaddr_in6 *)a);
+}
+
+int run_http_listen(struct run_http **out, uv_loop_t *loop, const char *address, unsigned port,
 		    void (*text)(void *ctx, struct strbuf *out), void *ctx, struct err *e)
 {
 	struct run_http *h = mem_zalloc(sizeof(*h));
-	struct sockaddr_in a;
+	struct sockaddr_storage a = {0};
 	int rc;
 
 	h->most = limits_default;
@@ -246,15 +296,16 @@ int run_http_listen(struct run_http **out, uv_loop_t *loop, unsigned port,
 	h->tcp.data = h;
 	h->handles = 1;
 	uv_tcp_init(loop, &h->tcp);
-	uv_ip4_addr("127.0.0.1", (int)port, &a);
-	rc = uv_tcp_bind(&h->tcp, (const struct sockaddr *)&a, 0);
+	rc = address_of(address, port, &a) ? 0 : UV_EINVAL;
+	rc = rc ? rc : uv_tcp_bind(&h->tcp, (const struct sockaddr *)&a, 0);
 	rc = rc ? rc : uv_listen((uv_stream_t *)&h->tcp, 16, conn_accept);
 	if (!rc) {
 		*out = h;
 		return 0;
 	}
 	run_http_close(h);
-	return err_set(e, rc, "127.0.0.1:%u: cannot serve metrics: %s", port, uv_strerror(rc));
+	return err_set(e, rc, "%s port %u: cannot serve metrics: %s", address, port,
+		       uv_strerror(rc));
 }
 
 void run_http_limit(struct run_http *h, const struct run_http_limits *most)
@@ -264,10 +315,13 @@ void run_http_limit(struct run_http *h, const struct run_http_limits *most)
 
 unsigned run_http_port(const struct run_http *h)
 {
-	struct sockaddr_in a;
+	struct sockaddr_storage a;
 	int len = sizeof(a);
 
-	return uv_tcp_getsockname(&h->tcp, (struct sockaddr *)&a, &len) ? 0 : ntohs(a.sin_port);
+	/* Both families have the port at the same place. */
+	return uv_tcp_getsockname(&h->tcp, (struct sockaddr *)&a, &len)
+		       ? 0
+		       : ntohs(((const struct sockaddr_in *)&a)->sin_port);
 }
 
 void run_http_close(struct run_http *h)

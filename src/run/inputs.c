@@ -20,7 +20,7 @@ static int guids_add(const char *path, struct strbuf *out, struct err *e)
 {
 	char *text;
 	size_t len;
-	int rc = file_read(path, &text, &len, e);
+	int rc = file_read_most(path, RT_LIST_MOST, &text, &len, e);
 
 	if (rc)
 		return rc;
@@ -80,7 +80,7 @@ static int dump_read(const char *path, struct sm_inputs *in, struct rt_dump *d, 
 
 	if (!*path)
 		return 0;
-	rc = file_read(path, &text, &d->len, e);
+	rc = file_read_most(path, RT_DUMP_MOST, &text, &d->len, e);
 	if (rc)
 		return rc;
 	d->text = text;

@@ -121,12 +121,29 @@ static void now_text(char *out, size_t size)
 	snprintf(out + n, size - n, ".%06ldZ", t.tv_nsec / 1000);
 }
 
+/* JSON has no object with a key twice. (A device or a LID has keys of its own: the test of the notes checks these.) */
+static bool keys_differ(const struct record_value *v)
+{
+	static const char *const own[] = {"time", "level", "record", "text"};
+
+	for (unsigned i = 0; v[i].key; i++) {
+		for (unsigned k = 0; k < ARRAY_LEN(own) && !v[i].text_only; k++)
+			if (!strcmp(v[i].key, own[k]))
+				return false;
+		for (unsigned k = 0; k < i; k++)
+			if (!strcmp(v[i].key, v[k].key))
+				return false;
+	}
+	return true;
+}
+
 static void render_json(const struct record_kind *k, const struct record_value *v, const char *when,
 			struct strbuf *out)
 {
 	struct json j = {0};
 	struct strbuf text = {0};
 
+	assert(keys_differ(v));
 	record_text(k->text, v, &text);
 	json_open(&j, NULL, '{');
 	if (when)
@@ -231,7 +248,7 @@ static void next_second(struct run_log *l, uint64_t second)
 		if (n)
 			put(l, &records[LOG_SUPPRESSED],
 			    (const struct record_value[]){
-				    LOG_U("count", n), LOG_T("record", kind_of(k)->name), {0}});
+				    LOG_U("count", n), LOG_T("kind", kind_of(k)->name), {0}});
 	}
 }
 

@@ -6,6 +6,8 @@
  * so is everything while no reader takes it (a full pipe, a stopped terminal): the daemon never waits for
  * its log.
  *
+ * In JSON each record has time, level, record and text: no value may have one of these keys, nor that of another value.
+ *
  *	log_rec(l, LOG_SUBNET_UP, LOG_U("switches", n), LOG_TIME("took_us", us));
  */
 #ifndef WEFT_LOG_H
@@ -70,11 +72,24 @@
 	  "{moved} of {vms} VMs have other routes: the busiest link has {busiest} of them, had {busiest_before}; {smps} SMPs to " \
 	  "{switches} switches, {took_us}")                                                             \
 	X(VM_REFUSED, "vm_refused", INFO, "{op}[ of VM {vm}] is refused: {why}")                        \
-	X(LOG_LEVEL, "log_level", NOTICE, "log level is now {level}")                                           \
+	X(LINK_SICK, "link_sick", WARNING,                                                                      \
+	  "{link} is sick: {errors} errors in {over_us}, BER {ber}")                                             \
+	X(LINK_WELL, "link_well", NOTICE, "{link} is well: {errors} errors in {over_us}")             \
+	X(LINK_ISOLATED, "link_isolated", WARNING, "{link} is isolated: no route uses it until it is well") \
+	X(LINK_REINSTATED, "link_reinstated", NOTICE, "{link} is reinstated: routes use it again")    \
+	X(LINK_KEPT, "link_kept", WARNING,                                                                      \
+	  "{link} is sick and stays in use: it is the only way to a switch")                         \
+	X(COUNTER_FULL, "counter_full", NOTICE,                                                                 \
+	  "{counter} of {link} is at its maximum and counts no more (perf.clear would set it to 0)")            \
+	X(COUNTER_CLEARED, "counter_cleared", INFO, "{counter} of {link} was full and is set to 0")             \
+	X(COUNTERS_SILENT, "counters_silent", NOTICE,                                                           \
+	  "{node} does not answer queries of its counters; it is asked less often")                             \
+	X(COUNTERS_ANSWER, "counters_answer", INFO, "{node} answers queries of its counters again")             \
+	X(LOG_LEVEL, "log_level", NOTICE, "log level is now {now}")                                           \
 	X(ROUTES, "routes", DEBUG, "routes for {switches} switches computed in {took_us}")                      \
 	X(REPAIRS, "repairs", DEBUG, "{count} repairs computed ahead in {took_us}")                             \
 	X(LOST_LINES, "lost_lines", WARNING, "{count} lines are missing here: the reader was too slow")         \
-	X(SUPPRESSED, "suppressed", WARNING, "{count} more records '{record}' within one second were suppressed")
+	X(SUPPRESSED, "suppressed", WARNING, "{count} more records '{kind}' within one second were suppressed")
 /* clang-format on */
 
 enum log_kind {

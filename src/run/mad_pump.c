@@ -10,6 +10,7 @@ enum {
 	BATCH = 32,    /* the most MADs received at a time */
 	BEYOND = 1024, /* places in the ring besides the window: responses and TrapRepresses */
 	DAYS = 100,    /* 64 bits of picoseconds hold 213 */
+	QUERIES = 32,  /* of counters, sent in a turn: so few are before the manager's next SMP */
 };
 
 void run_pump_init(struct run_pump *p, struct tp *tp, struct sm *sm, unsigned window,
@@ -32,6 +33,11 @@ void run_pump_init(struct run_pump *p, struct tp *tp, struct sm *sm, unsigned wi
 void run_pump_set_sa(struct run_pump *p, struct sa *sa)
 {
 	p->sa = sa;
+}
+
+void run_pump_set_perf(struct run_pump *p, struct perf *perf)
+{
+	p->perf = perf;
 }
 
 void run_pump_set_pause(struct run_pump *p, time_ps pause)
@@ -63,6 +69,7 @@ static void enqueue(struct run_pump *p, const struct sm_send *s)
 	}
 	if (p->call.set && !s->qp && !s->aside && iba_smp_method(s->mad) == IBA_SET)
 		p->call.set(p->call.ctx);
+	p->own++;
 	m = &p->ring[(p->head + p->n++) % p->size];
 	memcpy(m->mad, s->mad, IBA_MAD_SIZE);
 	m->slid = s->slid;
@@ -152,6 +159,8 @@ static time_ps clock_set_back(struct run_pump *p, time_ps now)
 	sm_time_back(p->sm, by);
 	if (p->sa)
 		sa_time_back(p->sa, by);
+	if (p->perf)
+		perf_time_back(p->perf, by);
 	p->zero_ns += by / PS_PER_NS;
 	p->ran = p->ran > by ? p->ran - by : 0;
 	if (p->wake != TIME_NEVER)
@@ -182,9 +191,10 @@ static void tell_subscribers(struct run_pump *p, const struct tp_mad *m, time_ps
 	sa_trap(p->sa, p->sm, &in, now);
 }
 
-/* All groups that are wanted, to the manager: it compares them with those that it has. */
+/* Groups that are wanted, to the manager: all of them once, then those with other members. */
 static void trees_tell(struct run_pump *p, time_ps now)
 {
+	bool all = !p->trees_known;
 	struct sa_tree_member *members;
 	struct sm_group_member *m;
 	struct sa_tree *trees;
@@ -193,7 +203,7 @@ static void trees_tell(struct run_pump *p, time_ps now)
 
 	p->trees = sa_trees_number(p->sa);
 	p->trees_known = true;
-	sa_trees(p->sa, &trees, &ntrees, &members, &nmembers);
+	sa_trees(p->sa, all, &trees, &ntrees, &members, &nmembers);
 	g = mem_array(MAX(ntrees, 1u), sizeof(*g));
 	m = mem_array(MAX(nmembers, 1u), sizeof(*m));
 	for (uint32_t i = 0; i < nmembers; i++)
@@ -202,7 +212,9 @@ static void trees_tell(struct run_pump *p, time_ps now)
 	for (uint32_t i = 0; i < ntrees; i++)
 		g[i] = (struct sm_group){trees[i].mlid, trees[i].sl, m + trees[i].first,
 					 trees[i].n};
-	step(p, &(struct sm_event){.kind = SM_EV_GROUPS, .groups = g, .ngroups = ntrees}, now);
+	step(p,
+	     &(struct sm_event){.kind = SM_EV_GROUPS, .groups = g, .ngroups = ntrees, .some = !all},
+	     now);
 	free(trees);
 	free(members);
 	free(g);
@@ -228,14 +240,63 @@ static void administration_send(struct run_pump *p, time_ps now)
 	/* What hosts register with the master meanwhile is known in part at best. */
 	if (st.state == IBA_SM_STANDBY)
 		sm_reregister(p->sm, true);
-	if (p->n >= p->size / 2 || !sa_next(p->sa, &out, now))
+	p->owes = p->n >= p->size / 2;
+	if (p->owes || !sa_next(p->sa, &out, now))
 		return;
 	do {
 		struct tp_mad m = {.slid = st.lid, .dlid = out.lid, .sl = out.sl, .qp = 1};
 
 		memcpy(m.mad, out.mad, IBA_MAD_SIZE);
 		run_pump_send(p, &m);
-	} while (p->n < p->size / 2 && sa_next(p->sa, &out, now));
+		p->owes = p->n >= p->size / 2;
+	} while (!p->owes && sa_next(p->sa, &out, now));
+}
+
+/* ---- performance management ---- */
+
+/* Queries go out while nothing else waits: SMPs and responses to hosts come first. */
+static void queries_send(struct run_pump *p, time_ps now)
+{
+	struct perf_event ev;
+	struct perf_mad out;
+	struct sm_status st;
+
+	sm_status(p->sm, &st);
+	perf_manager(p->perf, p->sm, &st, now);
+	if (now >= perf_due(p->perf))
+		perf_wake(p->perf, now);
+	while (perf_event(p->perf, &ev)) {
+		if (ev.kind == PERF_ISOLATE || ev.kind == PERF_REINSTATE)
+			step(p,
+			     &(struct sm_event){.kind = SM_EV_ISOLATE,
+						.guid = ev.guid,
+						.port = ev.port,
+						.isolate = ev.kind == PERF_ISOLATE},
+			     now);
+		if (p->call.counted)
+			p->call.counted(p->call.ctx, &ev);
+	}
+	for (unsigned i = 0; p->n == i && i < QUERIES && perf_next(p->perf, &out, now); i++) {
+		struct tp_mad m = {.slid = st.lid, .dlid = out.lid, .sl = out.sl, .qp = 1};
+
+		memcpy(m.mad, out.mad, IBA_MAD_SIZE);
+		run_pump_send(p, &m);
+	}
+}
+
+static void counters_came(struct run_pump *p, const struct tp_mad *m, time_ps now)
+{
+	struct perf_mad in = {.lid = m->slid, .sl = m->sl};
+
+	if (p->perf && perf_owns(m->mad)) {
+		memcpy(in.mad, m->mad, IBA_MAD_SIZE);
+		if (m->lost)
+			perf_lost(p->perf, m->mad, now);
+		else
+			perf_take(p->perf, &in, now);
+	} else if (p->call.perf && !m->lost) {
+		p->call.perf(p->call.ctx, m->mad);
+	}
 }
 
 /* ---- in ---- */
@@ -243,8 +304,7 @@ static void administration_send(struct run_pump *p, time_ps now)
 static void receive(struct run_pump *p, const struct tp_mad *m, time_ps now)
 {
 	if (m->qp && iba_smp_mgmt_class(m->mad) == IBA_CLASS_PERF) {
-		if (p->call.perf && !m->lost)
-			p->call.perf(p->call.ctx, m->mad);
+		counters_came(p, m, now);
 		return;
 	}
 	if (m->qp && m->lost)
@@ -256,6 +316,7 @@ static void receive(struct run_pump *p, const struct tp_mad *m, time_ps now)
 		administer(p, m, now);
 		return;
 	}
+	p->own++;
 	step(p,
 	     &(struct sm_event){.kind = m->lost ? SM_EV_LOST : SM_EV_SMP,
 				.mad = m->mad,
@@ -267,7 +328,7 @@ static void receive(struct run_pump *p, const struct tp_mad *m, time_ps now)
 int run_pump_turn(struct run_pump *p)
 {
 	struct tp_mad in[BATCH];
-	int got = tp_recv(p->tp, in, p->batch), moved;
+	int got = tp_recv(p->tp, in, p->batch), moved, ours = 0;
 	time_ps now;
 
 	if (got < 0)
@@ -276,16 +337,20 @@ int run_pump_turn(struct run_pump *p)
 	if (!p->n)
 		p->ran = now;
 	p->in += (unsigned)got;
-	for (int i = 0; i < got; i++)
+	for (int i = 0; i < got; i++) {
 		receive(p, &in[i], now);
+		ours += !in[i].qp;
+	}
 	/* After a stall, responses that have arrived are handled before timeouts, up to a whole window. */
-	p->more = got == (int)p->batch ? p->more + p->batch : 0;
+	p->more = got == (int)p->batch && ours ? p->more + p->batch : 0;
 	if (now >= p->wake && (!p->more || p->more > SM_MAX_WINDOW)) {
 		p->more = 0;
 		step(p, &(struct sm_event){.kind = SM_EV_WAKE}, now);
 	}
 	if (p->sa)
 		administration_send(p, now);
+	if (p->perf)
+		queries_send(p, now);
 	moved = flush(p);
 	return moved < 0 ? moved : got + moved;
 }

@@ -6,6 +6,7 @@
 #ifndef WEFT_MAD_PUMP_H
 #define WEFT_MAD_PUMP_H
 
+#include "perf/perf.h"
 #include "sa/sa.h"
 #include "sm/sm.h"
 #include "transport/transport.h"
@@ -16,18 +17,23 @@ struct run_pump_calls {
 	void (*set)(void *ctx); /* before a Set is sent; may be NULL */
 	void *ctx;
 	void (*vm)(void *ctx, const struct sm_vm_result *r); /* after the notes; may be NULL */
-	void (*perf)(void *ctx, const uint8_t *mad); /* of performance management; may be NULL */
+	void (*perf)(
+		void *ctx,
+		const uint8_t
+			*mad); /* of performance management, not asked for by perf; may be NULL */
 	void (*registered)(void *ctx,
 			   const struct sa_item *it); /* with subnet administration; may be NULL */
+	void (*counted)(void *ctx, const struct perf_event *ev); /* of perf; may be NULL */
 };
 
 /* Written by mad_pump.c alone; tests change back_after. */
 struct run_pump {
 	struct tp *tp; /* borrowed, like sm */
 	struct sm *sm;
-	struct sa *sa;	  /* borrowed; NULL: requests of hosts are not answered */
-	bool trees_known; /* the manager knows multicast groups: */
-	uint32_t trees;	  /* those of this number */
+	struct sa *sa;	   /* borrowed; NULL: requests of hosts are not answered */
+	struct perf *perf; /* borrowed; NULL: counters are not read */
+	bool trees_known;  /* the manager knows multicast groups: */
+	uint32_t trees;	   /* those of this number */
 	struct run_pump_calls call;
 	struct sm_actions out;
 	uint64_t (*clock_ns)(void);
@@ -39,7 +45,9 @@ struct run_pump {
 	unsigned
 		batch; /* MADs received at a time: half the window, so that others are outstanding */
 	uint64_t in, sent, lost; /* lost: the ring was full */
-	unsigned more;		 /* MADs in full batches in a row */
+	bool owes;     /* subnet administration may have more to send: there was no room for it */
+	uint64_t own;  /* MADs to and from the manager, without subnet administration */
+	unsigned more; /* MADs in full batches in a row */
 	time_ps pause; /* after a longer one, Sets that wait in the ring are dropped; 0: never */
 	time_ps ran;   /* when the ring was last sent from */
 };
@@ -48,6 +56,7 @@ struct run_pump {
 void run_pump_init(struct run_pump *p, struct tp *tp, struct sm *sm, unsigned window,
 		   uint64_t (*clock_ns)(void), const struct run_pump_calls *call);
 void run_pump_set_sa(struct run_pump *p, struct sa *sa);
+void run_pump_set_perf(struct run_pump *p, struct perf *perf);
 void run_pump_set_pause(struct run_pump *p, time_ps pause); /* 0: Sets are never dropped */
 void run_pump_free(struct run_pump *p);
 time_ps run_pump_now(const struct run_pump *p); /* the manager's time */

@@ -171,6 +171,71 @@ static void vms(struct strbuf *out, const struct run_view *v)
 		    (unsigned long long)v->vms->smps_tables);
 }
 
+/* ---- subnet administration ---- */
+
+static const char *const sa_results[SA_NRESULTS] = {[SA_ANSWERED] = "answered",
+						    [SA_REFUSED] = "refused",
+						    [SA_UNTRUSTED] = "untrusted",
+						    [SA_DROPPED] = "dropped"};
+
+static void sa_by_attribute(struct strbuf *out, const struct sa *sa)
+{
+	struct sa_count c;
+
+	family(out, "sa_requests", "counter", NULL,
+	       "Requests to subnet administration, by attribute and result.");
+	for (size_t i = 0; sa_count_at(sa, i, &c); i++)
+		for (unsigned r = 0; r < SA_NRESULTS; r++)
+			strbuf_addf(out,
+				    "weft_sa_requests_total{attribute=\"%s\",result=\"%s\"} %llu\n",
+				    c.name, sa_results[r], (unsigned long long)c.results[r]);
+}
+
+static void sa_errors(struct strbuf *out, const struct sa_status *st)
+{
+	family(out, "sa_errors", "counter", NULL,
+	       "Requests to subnet administration that were refused, by status.");
+	for (unsigned i = 0; i < ARRAY_LEN(st->by_status); i++)
+		strbuf_addf(out, "weft_sa_errors_total{status=\"%s\"} %llu\n", run_sa_refusal(i),
+			    (unsigned long long)st->by_status[i]);
+}
+
+static void sa_registered(struct strbuf *out, const struct sa_status *st)
+{
+	gauge(out, "sa_groups", "Multicast groups.", st->groups);
+	gauge(out, "sa_members", "Members of multicast groups.", st->members);
+	gauge(out, "sa_services", "Services that hosts have registered.", st->services);
+	gauge(out, "sa_subscriptions", "Subscriptions to notices.", st->subscriptions);
+	counter(out, "sa_reports", "Notices sent to subscribers.", st->reports);
+	counter(out, "sa_reports_unanswered", "Notices that subscribers did not answer.",
+		st->reports_unanswered);
+	gauge(out, "sa_reports_waiting", "Notices that wait for an answer.", st->reports_waiting);
+}
+
+static void administration(struct strbuf *out, const struct run_view *v)
+{
+	struct sa_status st = {0};
+
+	if (!v->sa)
+		return;
+	sa_status(v->sa, &st);
+	gauge(out, "sa_serving", "Whether subnet administration answers requests.", st.serving);
+	sa_by_attribute(out, v->sa);
+	sa_errors(out, &st);
+	counter(out, "sa_responses", "Responses of subnet administration.", st.responses);
+	counter(out, "sa_requests_bad", "Requests that were malformed.", st.bad);
+	counter(out, "sa_requests_silent", "Requests not answered because this is no master.",
+		st.silent);
+	counter(out, "sa_requests_busy", "Requests answered with busy.", st.busy);
+	gauge(out, "sa_transfers", "Messages in segments that are under way.", st.transfers);
+	family(out, "sa_transfer_bytes", "gauge", "bytes", "Size of these messages.");
+	strbuf_addf(out, "weft_sa_transfer_bytes %llu\n", (unsigned long long)st.transfer_bytes);
+	counter(out, "sa_transfers_failed", "Messages in segments that were given up.",
+		st.transfers_failed);
+	counter(out, "sa_segments", "Segments sent.", st.segments_sent);
+	sa_registered(out, &st);
+}
+
 /* What happened, by the stable name of the note: link_down, node_gone, unreachable, ... */
 static void notes(struct strbuf *out, const struct run_view *v)
 {
@@ -268,6 +333,7 @@ void run_metrics(const struct run_view *v, struct strbuf *out)
 	mirror(out, v);
 	notes(out, v);
 	vms(out, v);
+	administration(out, v);
 	last_round(out, &st.last);
 	daemon_itself(out, v);
 	process(out);

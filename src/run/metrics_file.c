@@ -5,11 +5,15 @@
  */
 #include "run/metrics_file.h"
 
+#include "run/run.h"
+
 static void on_work(uv_work_t *w)
 {
 	struct run_metrics_file *m = w->data;
 
-	m->rc = file_write(m->path, m->out.s, m->out.len, &m->e);
+	m->plain.len = 0;
+	run_metrics_plain(m->out.s, m->out.len, &m->plain);
+	m->rc = file_write(m->path, m->plain.s, m->plain.len, &m->e);
 }
 
 static void after_work(uv_work_t *w, int status UNUSED)
@@ -59,4 +63,5 @@ void run_metrics_file_close(struct run_metrics_file *m)
 	while (m->busy)
 		uv_run(m->timer.loop, UV_RUN_ONCE);
 	strbuf_free(&m->out);
+	strbuf_free(&m->plain);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The file of metrics: written on a thread of libuv's pool, after each change and periodically.
+ * The file of metrics: written on a thread of libuv's pool, after each change and periodically. Its format is that of the textfile collector
+ * of node_exporter (version 0.0.4), which refuses OpenMetrics.
  */
 #ifndef WEFT_METRICS_FILE_H
 #define WEFT_METRICS_FILE_H
@@ -18,7 +19,7 @@ struct run_metrics_file {
 	uv_timer_t timer;
 	uv_work_t work; /* while busy, the pool's thread alone uses path, out, rc and e */
 	bool busy;
-	struct strbuf out;
+	struct strbuf out, plain; /* OpenMetrics, and the format of the file */
 	struct err e;
 	int rc;
 };

@@ -10,12 +10,41 @@ void run_note_log(struct run_log *l, const struct sm *sm, const struct sm_note *
 	log_note(l, n, &(struct sm_names){sm_names_described, sm});
 }
 
-void run_round_log(struct run_log *l, const struct run_change *c, bool first)
+enum { WHAT_MOST = 20 }; /* links and nodes that the record of a change names */
+
+/* "switch mid0_1 is gone; leaf0_0 port 6 <-> mid0_1 port 1 went down; and 3 more" */
+static void what_happened(const struct sm *sm, const struct run_events *ev, struct strbuf *out)
 {
+	const struct sm_names names = {sm_names_described, sm};
+	size_t shown = MIN(ev->list.n, (size_t)WHAT_MOST), more = ev->list.n - shown + ev->unlisted;
+
+	for (size_t i = 0; i < shown; i++) {
+		strbuf_add(out, i ? "; " : "");
+		sm_note_text(&ev->list.at[i], &names, out);
+	}
+	if (more)
+		strbuf_addf(out, "%sand %zu more", shown ? "; " : "", more);
+}
+
+static uint64_t count_of(const struct run_events *ev, enum sm_note_kind kind)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < ev->list.n; i++)
+		n += ev->list.at[i].kind == kind;
+	return n;
+}
+
+void run_round_log(struct run_log *l, const struct sm *sm, const struct run_change *c, bool first)
+{
+	struct strbuf what = {0};
+	const struct run_events *ev = &c->events;
 	const struct sm_round *r = &c->round;
 	struct record_value how = LOG_T("how", sm_cause_text(r->cause));
 	uint64_t smps = 0;
 
+	if (!first)
+		what_happened(sm, ev, &what);
 	how.text_only = true;
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
 		smps += r->smps[i];
@@ -25,6 +54,11 @@ void run_round_log(struct run_log *l, const struct run_change *c, bool first)
 		c->routers ? LOG_U("routers", c->routers) : LOG_NOT("routers"),
 		LOG_U("lids", c->lids), LOG_TIME("took_us", (r->end - r->start) / PS_PER_US),
 		LOG_U("smps", smps), LOG_U("entries", r->entries), LOG_U("blocks", r->sent_blocks),
-		LOG_U("change", c->number),
+		LOG_U("change", c->number), LOG_U("nodes_gone", count_of(ev, SM_NOTE_NODE_GONE)),
+		LOG_U("nodes_came", count_of(ev, SM_NOTE_NODE_CAME)),
+		LOG_U("links_down", count_of(ev, SM_NOTE_LINK_DOWN)),
+		LOG_U("links_up", count_of(ev, SM_NOTE_LINK_UP)), LOG_U("unlisted", ev->unlisted),
+		what.len ? LOG_T("what", what.s) : LOG_NOT("what"),
 		r->clean ? LOG_NOT("unanswered") : LOG_T("unanswered", "see warnings"));
+	strbuf_free(&what);
 }

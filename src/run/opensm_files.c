@@ -3,12 +3,12 @@
  * The subnet in OpenSM's file formats, for ibdmchk and for scripts. State: none. Way in: run_dump(). Reads
  * no files; opensm-lfts.dump is written by route/lfts.c.
  *
- * In opensm.fdbs a hop is a link, and "Optimal" compares with the fewest links there are. There is no
- * multicast yet: opensm.mcfdbs is empty, as OpenSM's is without groups.
+ * In opensm.fdbs a hop is a link, and "Optimal" compares with the fewest links there are. Files of subnet administration are
+ * written by opensm_sa_files.c.
  */
 #include <sys/stat.h>
 
-#include "run/subnet_view.h"
+#include "run/opensm_files.h"
 
 /* ---- opensm-subnet.lst: every link, from both ends ---- */
 
@@ -307,32 +307,77 @@ static struct rt_tables *tables_filled(const struct rt_tables *t)
 	return c;
 }
 
+enum file { SUBNET, LFTS, FDBS, MCFDBS, SA, PATHS, PATH_SLS, SL2VL, NFILES };
+static const char *const names[NFILES] = {[SUBNET] = "opensm-subnet.lst",
+					  [LFTS] = "opensm-lfts.dump",
+					  [FDBS] = "opensm.fdbs",
+					  [MCFDBS] = "opensm.mcfdbs",
+					  [SA] = "opensm-sa.dump",
+					  [PATHS] = "opensm-path-records.dump",
+					  [PATH_SLS] = "opensm-path-sls.dump",
+					  [SL2VL] = "opensm-sl2vl.dump"};
+
+static bool is_wanted(enum file i, const struct run_view *v, const struct rt_tables *t)
+{
+	if (i == PATHS)
+		return v->cfg && v->cfg->dump_paths;
+	return t->lanes || (i != PATH_SLS && i != SL2VL);
+}
+
+static void write_file(struct file_out *o, enum file i, const struct run_view *v,
+		       const struct fab *f, const struct rt_tables *t)
+{
+	struct sm_status st;
+
+	switch (i) {
+	case SUBNET:
+		sm_status(v->sm, &st);
+		write_subnet(o, v->sm, f, st.lid);
+		break;
+	case LFTS:
+		rt_lfts_each(f, t, put, o);
+		break;
+	case FDBS:
+		write_fdbs(o, f, t);
+		break;
+	case MCFDBS:
+		run_write_mcfdbs(o, v->sm, f);
+		break;
+	case SA:
+		run_write_sa(o, v);
+		break;
+	case PATHS:
+		run_write_path_records(o, v, f);
+		break;
+	case PATH_SLS:
+		rt_path_sls_each(f, t, put, o);
+		break;
+	case SL2VL:
+		rt_sl2vl_each(f, t, put, o);
+		break;
+	case NFILES:
+		break;
+	}
+}
+
 static int dump_all(const struct run_view *v, const struct fab *f, const struct rt_tables *t,
 		    const char *directory, struct err *e)
 {
-	static const char *const files[] = {"opensm-subnet.lst",    "opensm-lfts.dump",
-					    "opensm.fdbs",	    "opensm.mcfdbs",
-					    "opensm-path-sls.dump", "opensm-sl2vl.dump"};
-	unsigned nfiles = t->lanes ? ARRAY_LEN(files) : ARRAY_LEN(files) - 2;
-	struct sm_status st;
-
-	sm_status(v->sm, &st);
-	for (unsigned i = 0; i < nfiles; i++) {
-		struct file_out *o = begin(directory, files[i], e);
+	for (unsigned i = 0; i < NFILES; i++) {
+		struct file_out *o;
+		mode_t mask;
 		int rc;
 
-		if (!o)
-			return -errno;
-		if (i == 0)
-			write_subnet(o, v->sm, f, st.lid);
-		else if (i == 1)
-			rt_lfts_each(f, t, put, o);
-		else if (i == 2)
-			write_fdbs(o, f, t);
-		else if (i == 4)
-			rt_path_sls_each(f, t, put, o);
-		else if (i == 5)
-			rt_sl2vl_each(f, t, put, o);
+		if (!is_wanted(i, v, t))
+			continue;
+		mask = i == SA ? umask(077) : 0; /* it has keys of services */
+		o = begin(directory, names[i], e);
+		rc = o ? 0 : -errno;
+		if (i == SA)
+			umask(mask);
+		if (rc)
+			return rc;
+		write_file(o, i, v, f, t);
 		rc = file_out_close(o, e);
 		if (rc)
 			return rc;

@@ -12,6 +12,7 @@
 #define WEFT_RUN_H
 
 #include "base/json.h"
+#include "perf/perf.h"
 #include "policy/policy.h"
 #include "sa/sa.h"
 #include "settings/settings.h"
@@ -29,12 +30,22 @@ int run_config_read(const char *name, const char *text, size_t len, struct setti
 		    struct pol *p, struct err *e);
 /* What the settings say of the policy: files of OpenSM that they name, and single values. 0 or -errno with e filled. */
 int run_policy_files(const struct settings *c, struct pol *p, struct err *e);
-/* The same, with one call of tell() for each fault, in the order of lines. Returns their number. */
-unsigned run_config_faults(const char *path, struct settings *c,
-			   void (*tell)(void *ctx, const char *fault), void *ctx);
+/* A fault of a configuration: "FILE:LINE:COLUMN: what was expected". */
+struct run_fault {
+	const char *text;
+	unsigned line, column; /* from 1; 0: not known */
+};
+typedef void run_fault_tell(void *ctx, const struct run_fault *fault);
+/* As run_config_load(), with one call of tell() for each fault, in the order of lines. A directory that a value names must be
+ * there. Returns the number of faults. */
+unsigned run_config_faults(const char *path, struct settings *c, run_fault_tell *tell, void *ctx);
+/* The same for directories that settings name, wherever these come from: "files.dumps: ...". */
+unsigned run_config_places(const struct settings *c, run_fault_tell *tell, void *ctx);
 /* The file that keys.file names, which must be one that no other user may read; if there is none, nothing.
  * 0, -EPERM, or as above. */
 int run_config_keys(struct settings *c, struct err *e);
+/* Values that the table of settings cannot check: addresses. 0 or -EINVAL. */
+int run_config_values(const struct settings *c, struct err *e);
 /* Replaces "auto" in state and control by a path (see control/default_paths.h) named after the fabric:
  * sm.sock and weft.db; with a device or on ibsim sm-NAME.sock and weft-NAME.db. */
 int run_config_paths(struct settings *c, struct err *e);
@@ -65,8 +76,9 @@ struct run_vm_totals {
 
 struct run_view {
 	const struct settings *cfg;
-	const struct sm *sm; /* NULL while there is no connection */
-	struct sa *sa;	     /* for sa_look() and sa_status() */
+	const struct sm *sm;	 /* NULL while there is no connection */
+	struct sa *sa;		 /* for sa_look() and sa_status() */
+	const struct perf *perf; /* NULL: there are no counters */
 	struct tp_info port;
 	bool connected;
 	int64_t started_unix_ms;
@@ -106,7 +118,9 @@ struct run_orders {
 	int (*handover)(void *ctx, uint64_t guid, struct err *e);
 	void (*log_level)(void *ctx, enum run_log_level l);
 	int (*dump)(void *ctx, struct err *e);
-	void (*reload)(void *ctx);
+	/* Read the configuration again. 0, and fixed has what needs a restart; or -errno with e filled, and faults has each
+	 * fault in a line. */
+	int (*reload)(void *ctx, struct strbuf *fixed, struct strbuf *faults, struct err *e);
 	void (*stop)(void *ctx);
 	/* Requests of one line; it is answered later: -EINPROGRESS, or another -errno with e filled. many: with a list. */
 	int (*vms)(void *ctx, const struct run_vm_ask *asks, size_t n, bool many, struct err *e);
@@ -139,8 +153,13 @@ int run_sm(const struct settings *c, const struct run_hooks *h, struct err *e);
 bool run_control_answer(const struct run_view *v, const struct run_orders *o, const char *line,
 			struct strbuf *out);
 
+/* control_sa.c: the name of a refusal, by its place in sa_status.by_status */
+const char *run_sa_refusal(size_t status);
+
 /* metrics.c: OpenMetrics text, "# EOF" included */
 void run_metrics(const struct run_view *v, struct strbuf *out);
+/* metrics_plain.c: the same in Prometheus' older text format, version 0.0.4 */
+void run_metrics_plain(const char *text, size_t len, struct strbuf *out);
 
 /* opensm_files.c: writes opensm-lfts.dump, opensm-subnet.lst, opensm.fdbs and opensm.mcfdbs, and replaces
  * each atomically. 0 or -errno with e filled. */

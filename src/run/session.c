@@ -20,7 +20,7 @@ static void on_timer(uv_timer_t *t);
 /* No MAD moved for a while: sleep until one arrives or something is due. */
 static void sleep_until_due(struct run_session *s, time_ps now)
 {
-	time_ps wake = MIN(s->pump.wake, sa_due(s->sa));
+	time_ps wake = MIN(MIN(s->pump.wake, sa_due(s->sa)), perf_due(s->perf));
 	time_ps wait = wake == TIME_NEVER ? TIME_NEVER : wake - MIN(wake, now);
 	uint64_t ms = s->pump.n ? FULL_MS : MIN(wait / PS_PER_MS, (time_ps)PROBE_MS);
 
@@ -38,20 +38,30 @@ static bool is_spinning(const struct run_session *s, uint64_t now_ns)
 	return now_ns <= s->busy_ns + s->spin_us * (uint64_t)1000;
 }
 
+/* All that hosts asked for so far is answered: what they ask next wakes the loop. Responses to the manager's own SMPs are
+ * worth waiting for, requests of hosts come when they come. */
+static bool is_served(const struct run_session *s)
+{
+	return !s->pump.more && !s->pump.n && !s->pump.owes;
+}
+
 static void turn(struct run_session *s)
 {
-	uint64_t began = uv_hrtime(), now = began;
+	uint64_t began = uv_hrtime(), now = began, own;
 	int rc = 0;
 
 	while (s->tp && now < began + TURN_NS) {
+		own = s->pump.own;
 		rc = run_pump_turn(&s->pump);
 		if (rc < 0)
 			break;
 		now = uv_hrtime();
-		if (rc > 0)
+		if (rc > 0 && s->pump.own != own) {
 			s->busy_ns = now;
-		else if (!is_spinning(s, now))
+		} else if ((!rc || is_served(s)) && !is_spinning(s, now)) {
+			rc = 0;
 			break;
+		}
 	}
 	if (rc < 0) {
 		s->before.reconnects++;
@@ -209,6 +219,14 @@ static void on_registered(void *ctx, const struct sa_item *it)
 		s->call.registered(s->call.ctx, it);
 }
 
+static void on_counted(void *ctx, const struct perf_event *ev)
+{
+	const struct run_session *s = ctx;
+
+	if (s->call.counted)
+		s->call.counted(s->call.ctx, ev);
+}
+
 bool run_session_send(struct run_session *s, const struct tp_mad *m)
 {
 	if (!s->tp || !run_pump_send(&s->pump, m))
@@ -222,9 +240,12 @@ bool run_session_send(struct run_session *s, const struct tp_mad *m)
 void run_session_init(struct run_session *s, uv_loop_t *loop, struct run_log *log,
 		      const struct run_session_calls *call)
 {
+	struct perf_config counters;
 	struct sa_config cfg;
 
 	*s = (struct run_session){.loop = loop, .log = log, .call = *call};
+	perf_config_default(&counters);
+	s->perf = perf_new(&counters);
 	sa_config_default(&cfg);
 	s->sa = sa_new(&cfg);
 	uv_idle_init(loop, &s->idle);
@@ -240,6 +261,11 @@ void run_session_set_worker(struct run_session *s, struct run_worker *worker)
 void run_session_set_spin(struct run_session *s, unsigned spin_us)
 {
 	s->spin_us = spin_us;
+}
+
+void run_session_set_perf(struct run_session *s, const struct perf_config *c)
+{
+	perf_reconfigure(s->perf, c);
 }
 
 void run_session_distrust(struct run_session *s)
@@ -269,11 +295,14 @@ bool run_session_open(struct run_session *s, struct tp *tp, const struct sm_conf
 	c.read_back |= s->number > 0; /* switches hold what the last manager set */
 	c.distrust = s->distrust;
 	c.hold_vms = c.multicast = true;
+	if (c.observe)
+		c.read_back = c.distrust = c.multicast = false;
 	s->distrust = false;
 	s->sm = sm_new(&c);
-	if (policy)
+	if (policy && !c.observe)
 		sm_policy_set(s->sm, policy);
 	administer(s, &c);
+	perf_new_manager(s->perf);
 	s->window = c.window;
 	s->pause = c.contest ? c.stall_ps : 0;
 	s->number++;
@@ -295,12 +324,13 @@ static bool poll_start(struct run_session *s)
 
 void run_session_start(struct run_session *s)
 {
-	const struct run_pump_calls call = {on_note, on_compute, on_set,       s,
-					    on_vm,   on_perf,	 on_registered};
+	const struct run_pump_calls call = {on_note, on_compute, on_set,	s,
+					    on_vm,   on_perf,	 on_registered, on_counted};
 
 	run_pump_init(&s->pump, s->tp, s->sm, s->window, uv_hrtime, &call);
 	run_pump_set_pause(&s->pump, s->pause);
 	run_pump_set_sa(&s->pump, s->sa);
+	run_pump_set_perf(&s->pump, s->perf);
 	if (!poll_start(s)) {
 		s->call.lost(s->call.ctx);
 		return;
@@ -342,6 +372,7 @@ void run_session_free(struct run_session *s)
 	former_free(s, UINT64_MAX);
 	vec_free(&s->former);
 	sa_free(s->sa);
+	perf_free(s->perf);
 }
 
 void run_session_total(const struct run_session *s, struct run_session_totals *t)

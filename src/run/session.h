@@ -22,6 +22,7 @@ struct run_session_calls {
 	void (*vm)(void *ctx, const struct sm_vm_result *r);
 	void (*perf)(void *ctx, const uint8_t *mad); /* a response of performance management */
 	void (*registered)(void *ctx, const struct sa_item *it); /* by a host, or not any more */
+	void (*counted)(void *ctx, const struct perf_event *ev); /* sick links, silent devices */
 };
 
 struct run_session_totals { /* of all sessions, the present one included */
@@ -48,12 +49,13 @@ struct run_session {
 	uv_poll_t *poll;
 	struct run_pump pump;
 	struct sm *sm;
-	struct sa *sa;	  /* for all sessions: what hosts have registered stays */
-	unsigned window;  /* the manager's */
-	time_ps pause;	  /* the manager's, if there may be others */
-	uint64_t number;  /* of the session, from 1; 0: there was none yet */
-	uint64_t busy_ns; /* when a MAD last moved */
-	bool distrust;	  /* the next manager must not rely on anything known before */
+	struct sa *sa;	   /* for all sessions: what hosts have registered stays */
+	struct perf *perf; /* the same: counters */
+	unsigned window;   /* the manager's */
+	time_ps pause;	   /* the manager's, if there may be others */
+	uint64_t number;   /* of the session, from 1; 0: there was none yet */
+	uint64_t busy_ns;  /* when a MAD last moved */
+	bool distrust;	   /* the next manager must not rely on anything known before */
 
 	uint32_t ahead_request;	  /* the open request for a repair ahead; 0: none */
 	uint64_t ahead, ahead_us; /* such repairs, not logged yet */
@@ -66,6 +68,7 @@ void run_session_init(struct run_session *s, uv_loop_t *loop, struct run_log *lo
 		      const struct run_session_calls *call);
 void run_session_set_worker(struct run_session *s, struct run_worker *worker);
 void run_session_set_spin(struct run_session *s, unsigned spin_us);
+void run_session_set_perf(struct run_session *s, const struct perf_config *c);
 
 /* Takes tp over and creates the manager, which the caller may give LIDs and saved state before it starts.
  * Returns whether it may be given saved state. */

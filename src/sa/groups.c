@@ -32,6 +32,14 @@ struct sa_group *sa_group_find(struct sa *sa, const uint8_t mgid[16])
 	return found ? &sa->groups.list.at[i] : NULL;
 }
 
+uint16_t sa_group_mlid(const struct sa *sa, const uint8_t mgid[16])
+{
+	bool found;
+	size_t i = place(&sa->groups, mgid, &found);
+
+	return found ? sa->groups.list.at[i].r.mlid : 0;
+}
+
 /* ---- multicast LIDs ---- */
 
 static unsigned mlid_count(const struct sa *sa)
@@ -77,6 +85,17 @@ static uint16_t mlid_choose(const struct sa *sa, const struct iba_sa_member *r)
 	return mlid_share(sa, r);
 }
 
+/* The manager must be told of its members. */
+static void tree_changed(struct sa *sa, uint16_t mlid)
+{
+	struct sa_groups *all = &sa->groups;
+
+	all->number++;
+	if (!all->changed[mlid - IBA_LID_MCAST_FIRST])
+		vec_push(&all->others, mlid);
+	all->changed[mlid - IBA_LID_MCAST_FIRST] = 1;
+}
+
 /* ---- groups ---- */
 
 static void save_group(struct sa *sa, const struct sa_group *g)
@@ -108,6 +127,13 @@ uint16_t sa_group_add(struct sa *sa, const struct iba_sa_member *r, bool permane
 	return 0;
 }
 
+void sa_group_level(struct sa *sa, struct sa_group *g, uint8_t sl)
+{
+	g->r.sl = sl;
+	tree_changed(sa, g->r.mlid);
+	save_group(sa, g);
+}
+
 static void members_free(struct sa *sa, struct sa_group *g)
 {
 	uint8_t key[32];
@@ -129,9 +155,9 @@ void sa_group_remove(struct sa *sa, struct sa_group *g)
 	members_free(sa, g);
 	sa_item_drop(sa, SA_ITEM_GROUP, g->r.mgid, 16);
 	all->uses[g->r.mlid - IBA_LID_MCAST_FIRST]--;
+	tree_changed(sa, g->r.mlid);
 	memmove(g, g + 1, (all->list.n - at - 1) * sizeof(*g));
 	all->list.n--;
-	all->number++;
 }
 
 /* ---- members ---- */
@@ -190,7 +216,7 @@ uint16_t sa_member_join(struct sa *sa, struct sa_group *g, const uint8_t gid[16]
 		g->members.at[at] = m;
 		sa->groups.members++;
 	}
-	sa->groups.number++;
+	tree_changed(sa, g->r.mlid);
 	save_member(sa, g, &g->members.at[at]);
 	return 0;
 }
@@ -209,7 +235,7 @@ bool sa_member_leave(struct sa *sa, struct sa_group *g, struct sa_member *m, uns
 	size_t at = (size_t)(m - g->members.at);
 
 	m->join &= (uint8_t)~join;
-	sa->groups.number++;
+	tree_changed(sa, g->r.mlid);
 	if (m->join) {
 		save_member(sa, g, m);
 	} else {
@@ -247,6 +273,21 @@ void sa_groups_free(struct sa *sa)
 	for (size_t i = 0; i < sa->groups.list.n; i++)
 		vec_free(&sa->groups.list.at[i].members);
 	vec_free(&sa->groups.list);
+	vec_free(&sa->groups.others);
+}
+
+void sa_groups_forget(struct sa *sa)
+{
+	struct sa_groups *all = &sa->groups;
+
+	for (size_t i = 0; i < all->list.n; i++)
+		tree_changed(sa, all->list.at[i].r.mlid);
+	for (size_t i = 0; i < all->list.n; i++)
+		vec_free(&all->list.at[i].members);
+	all->list.n = 0;
+	memset(all->uses, 0, sizeof(all->uses));
+	all->members = 0;
+	all->number++;
 }
 
 void sa_groups_tell_all(struct sa *sa)
@@ -289,41 +330,77 @@ uint32_t sa_trees_number(const struct sa *sa)
 	return sa->groups.number;
 }
 
-static void tree_of(const struct sa *sa, uint16_t mlid, struct sa_tree *t,
-		    struct sa_tree_member *members, uint32_t *nmembers)
+static void tree_add(const struct sa_group *g, struct sa_tree *t, struct sa_tree_member *members,
+		     uint32_t *nmembers)
 {
-	*t = (struct sa_tree){.mlid = mlid, .first = *nmembers};
-	for (size_t i = 0; i < sa->groups.list.n; i++) {
-		const struct sa_group *g = &sa->groups.list.at[i];
+	t->sl = g->r.sl;
+	for (size_t k = 0; k < g->members.n; k++) {
+		unsigned join = g->members.at[k].join;
 
-		if (g->r.mlid != mlid)
-			continue;
-		t->sl = g->r.sl;
-		for (size_t k = 0; k < g->members.n; k++) {
-			unsigned join = g->members.at[k].join;
-
-			members[(*nmembers)++] = (struct sa_tree_member){
-				.guid = sa_gid_guid(g->members.at[k].gid),
-				.receives = join & (SA_FULL | SA_NON_MEMBER),
-				.sends = true,
-			};
-		}
+		members[(*nmembers)++] = (struct sa_tree_member){
+			.guid = sa_gid_guid(g->members.at[k].gid),
+			.receives = join & (SA_FULL | SA_NON_MEMBER),
+			.sends = true,
+		};
 	}
 	t->n = *nmembers - t->first;
 }
 
-void sa_trees(const struct sa *sa, struct sa_tree **trees, uint32_t *ntrees,
+struct by_mlid {
+	uint16_t mlid;
+	uint32_t group;
+};
+
+static int mlid_order(const void *a, const void *b)
+{
+	const struct by_mlid *x = a, *y = b;
+
+	if (x->mlid != y->mlid)
+		return x->mlid < y->mlid ? -1 : 1;
+	return x->group < y->group ? -1 : x->group > y->group;
+}
+
+/* Groups that share a LID, one after another: those of all LIDs, or of those that changed. */
+static size_t groups_by_mlid(const struct sa *sa, bool all, struct by_mlid *by)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < sa->groups.list.n; i++) {
+		uint16_t mlid = sa->groups.list.at[i].r.mlid;
+
+		if (all || sa->groups.changed[mlid - IBA_LID_MCAST_FIRST])
+			by[n++] = (struct by_mlid){mlid, (uint32_t)i};
+	}
+	qsort(by, n, sizeof(*by), mlid_order);
+	return n;
+}
+
+void sa_trees(struct sa *sa, bool all, struct sa_tree **trees, uint32_t *ntrees,
 	      struct sa_tree_member **members, uint32_t *nmembers)
 {
-	*trees = mem_array(MAX(sa->groups.list.n, (size_t)1), sizeof(**trees));
-	*members = mem_array(MAX(sa->groups.members, 1u), sizeof(**members));
-	*ntrees = *nmembers = 0;
-	for (unsigned i = 0; i < SA_MLIDS; i++) {
-		struct sa_tree *t = &(*trees)[*ntrees];
+	struct sa_groups *s = &sa->groups;
+	struct by_mlid *by = mem_array(s->list.n + 1, sizeof(*by));
+	size_t n = groups_by_mlid(sa, all, by);
 
-		if (!sa->groups.uses[i])
-			continue;
-		tree_of(sa, (uint16_t)(IBA_LID_MCAST_FIRST + i), t, *members, nmembers);
-		*ntrees += t->n != 0;
+	*trees = mem_array(s->list.n + s->others.n + 1, sizeof(**trees));
+	*members = mem_array(MAX(s->members, 1u), sizeof(**members));
+	*ntrees = *nmembers = 0;
+	for (size_t i = 0; i < n;) {
+		struct sa_tree *t = &(*trees)[*ntrees];
+		uint16_t mlid = by[i].mlid;
+
+		*t = (struct sa_tree){.mlid = mlid, .first = *nmembers};
+		for (; i < n && by[i].mlid == mlid; i++)
+			tree_add(&s->list.at[by[i].group], t, *members, nmembers);
+		*ntrees += t->n || !all;
 	}
+	for (size_t i = 0; i < s->others.n; i++) { /* LIDs that no group has any more */
+		uint16_t mlid = s->others.at[i];
+
+		s->changed[mlid - IBA_LID_MCAST_FIRST] = 0;
+		if (!all && !s->uses[mlid - IBA_LID_MCAST_FIRST])
+			(*trees)[(*ntrees)++] = (struct sa_tree){.mlid = mlid, .first = *nmembers};
+	}
+	s->others.n = 0;
+	free(by);
 }

@@ -107,3 +107,39 @@ bool sa_may_see(struct sa *sa, const struct sa_request *q, port_id p)
 {
 	return sa_may_ask_of(sa, q, sa_end_by_lid(&sa->view, sa_lid_of(&sa->view, p)));
 }
+
+static unsigned membership(struct keys k, uint16_t pkey)
+{
+	unsigned m = 0;
+
+	for (size_t i = 0; i < k.n; i++)
+		if ((k.at[i] & BASE) == (pkey & BASE))
+			m |= k.at[i] & POL_FULL_BIT ? POL_FULL : POL_LIMITED;
+	return m;
+}
+
+size_t sa_partition_members(struct sa *sa, const struct sm *sm, uint16_t pkey, time_ps now,
+			    struct sa_partition_member **list)
+{
+	const bool configured = sm_policy(sm)->configured;
+	uint16_t room[POL_MOST_KEYS];
+	size_t n = 0;
+
+	sa_manager(sa, sm, now);
+	*list = NULL;
+	if (!sa->view.fab)
+		return 0;
+	*list = mem_array(MAX(sa->view.ends.n, (size_t)1), sizeof(**list));
+	sa->view.sm = sm;
+	for (size_t i = 0; i < sa->view.ends.n; i++) {
+		const struct sa_end *e = &sa->view.ends.at[i];
+		unsigned m = (pkey & BASE) == POL_DEFAULT_KEY ? POL_FULL : 0;
+
+		if (configured)
+			m = membership(keys_of(sa, e, room), pkey);
+		if (m)
+			(*list)[n++] = (struct sa_partition_member){e->guid, e->port, m};
+	}
+	sa->view.sm = NULL;
+	return n;
+}

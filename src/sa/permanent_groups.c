@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Multicast groups that the policy names: they exist without members, such as the broadcast groups of IP over InfiniBand of
- * each partition. State: the policy for which they were made. Way in: sa_policy_groups().
+ * each partition. State: the policy for which they were made. Ways in: sa_policy_groups(),
+ * sa_permanent_levels().
  */
 #include "policy/policy.h"
 #include "sa/registry.h"
@@ -28,6 +29,27 @@ static void drop_others(struct sa *sa, const struct pol_group *wanted, size_t n)
 	}
 }
 
+/* The SL that is wished, or the first one that trees fit on. */
+static uint8_t level(const struct sa *sa, uint8_t wish)
+{
+	return !sa->groups.sls || sa->groups.sls >> wish & 1
+		       ? wish
+		       : (uint8_t)__builtin_ctz(sa->groups.sls);
+}
+
+/* Hosts that are members use the SL that they were told. */
+void sa_permanent_levels(struct sa *sa, unsigned sls)
+{
+	sa->groups.sls = sls;
+	for (size_t i = 0; i < sa->groups.list.n; i++) {
+		struct sa_group *g = &sa->groups.list.at[i];
+		uint8_t sl = level(sa, g->r.sl);
+
+		if (g->permanent && !g->members.n && sl != g->r.sl)
+			sa_group_level(sa, g, sl);
+	}
+}
+
 static void want(struct sa *sa, const struct pol_group *w)
 {
 	struct sa_group *g = sa_group_find(sa, w->mgid);
@@ -41,7 +63,7 @@ static void want(struct sa *sa, const struct pol_group *w)
 				  .rate = w->rate,
 				  .life_selector = IBA_SA_EXACTLY,
 				  .life = SA_PACKET_LIFE,
-				  .sl = w->sl,
+				  .sl = level(sa, w->sl),
 				  .flow_label = w->flow_label,
 				  .hop_limit = w->hop_limit,
 				  .scope = w->scope};

@@ -39,55 +39,82 @@ bool sa_seed(struct sa *sa, const struct sa_item *it, time_ps now)
 
 static int by_guid(const void *a, const void *b)
 {
-	const uint64_t *x = a, *y = b;
+	const struct sa_place *x = a, *y = b;
 
-	return (*x > *y) - (*x < *y);
+	return (x->guid > y->guid) - (x->guid < y->guid);
 }
 
-static void ports_now(const struct sa *sa, struct sa_guids *out)
+/* Machines behind ports that they share have the LIDs of these. */
+static void shared_now(const struct sa *sa, struct sa_places *out)
+{
+	const struct fab *f = sa->view.fab;
+
+	for (node_id n = 0; n < f->nnodes; n++) {
+		uint16_t lid = f->nodes[n].sriov == FAB_SRIOV_SHARED
+				       ? f->ports[fab_port_id(f, n, 1)].lid
+				       : 0;
+
+		for (unsigned s = 1; lid && s <= f->nodes[n].vfs; s++) {
+			uint64_t guid = sm_shared_guid(sa->view.sm, f->nodes[n].guid, s);
+
+			if (guid)
+				vec_push(out, (struct sa_place){guid, lid});
+		}
+	}
+}
+
+static void ports_now(const struct sa *sa, struct sa_places *out)
 {
 	const struct fab *f = sa->view.fab;
 
 	for (port_id p = 0; p < f->nports; p++)
 		if (f->ports[p].guid && f->ports[p].lid)
-			vec_push(out, f->ports[p].guid);
+			vec_push(out, (struct sa_place){f->ports[p].guid, f->ports[p].lid});
 	for (uint32_t i = 0; i < f->nvlids; i++)
-		vec_push(out, f->vlids[i].guid);
+		vec_push(out, (struct sa_place){f->vlids[i].guid, f->vlids[i].lid});
+	shared_now(sa, out);
 	if (out->n)
 		qsort(out->at, out->n, sizeof(out->at[0]), by_guid);
 }
 
-static void port_gone(struct sa *sa, uint64_t guid)
+static void notice(struct sa *sa, unsigned trap, uint64_t guid)
 {
 	uint8_t gid[16];
 
-	sa_subscriptions_port_gone(sa, guid);
-	sa_groups_port_gone(sa, guid);
 	sa_gid_make(sa, guid, gid);
-	sa_notice_gid(sa, 65, gid);
+	sa_notice_gid(sa, trap, gid);
 }
 
-static void port_came(struct sa *sa, uint64_t guid)
+static void port_gone(struct sa *sa, uint64_t guid)
 {
-	uint8_t gid[16];
+	sa_subscriptions_port_gone(sa, guid);
+	sa_groups_port_gone(sa, guid);
+	notice(sa, 65, guid);
+}
 
-	sa_gid_make(sa, guid, gid);
-	sa_notice_gid(sa, 64, gid);
+/* What it registered stays. Others have paths to the old LID: its GID went out of service there, and is in service here. */
+static void port_moved(struct sa *sa, const struct sa_place *p)
+{
+	sa_reports_moved(sa, p->guid, p->lid);
+	notice(sa, 65, p->guid);
+	notice(sa, 64, p->guid);
 }
 
 void sa_registry_ports_changed(struct sa *sa)
 {
-	struct sa_guids now = {0};
+	struct sa_places now = {0};
 	size_t i = 0, k = 0;
 	bool first = !sa->ports.n;
 
 	ports_now(sa, &now);
 	while (!first && (i < sa->ports.n || k < now.n)) {
-		if (k == now.n || (i < sa->ports.n && sa->ports.at[i] < now.at[k])) {
-			port_gone(sa, sa->ports.at[i++]);
-		} else if (i == sa->ports.n || now.at[k] < sa->ports.at[i]) {
-			port_came(sa, now.at[k++]);
+		if (k == now.n || (i < sa->ports.n && sa->ports.at[i].guid < now.at[k].guid)) {
+			port_gone(sa, sa->ports.at[i++].guid);
+		} else if (i == sa->ports.n || now.at[k].guid < sa->ports.at[i].guid) {
+			notice(sa, 64, now.at[k++].guid);
 		} else {
+			if (sa->ports.at[i].lid != now.at[k].lid)
+				port_moved(sa, &now.at[k]);
 			i++;
 			k++;
 		}
@@ -98,10 +125,7 @@ void sa_registry_ports_changed(struct sa *sa)
 
 void sa_registry_forget(struct sa *sa)
 {
-	sa_groups_free(sa);
-	memset(sa->groups.uses, 0, sizeof(sa->groups.uses));
-	sa->groups.members = 0;
-	sa->groups.number++;
+	sa_groups_forget(sa);
 	sa->services.n = sa->subscriptions.n = sa->reports.n = 0;
 	sa->services_due = sa->reports_due = TIME_NEVER;
 }

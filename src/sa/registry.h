@@ -48,8 +48,12 @@ uint16_t sa_member_join(struct sa *sa, struct sa_group *g, const uint8_t gid[16]
 			bool proxy);
 /* Takes from its join state; without any it is no member, and a group without full members ends. True: it ended. */
 bool sa_member_leave(struct sa *sa, struct sa_group *g, struct sa_member *m, unsigned join);
+void sa_group_level(struct sa *sa, struct sa_group *g, uint8_t sl);
+/* Where routes use several lanes, trees fit on some SLs only: permanent groups without members get one of these. */
+void sa_permanent_levels(struct sa *sa, unsigned sls);
 void sa_groups_port_gone(struct sa *sa, uint64_t guid);
 void sa_groups_free(struct sa *sa);
+void sa_groups_forget(struct sa *sa); /* all of them */
 void sa_groups_tell_all(struct sa *sa);
 
 /* ---- services.c, subscriptions.c, reports.c ---- */
@@ -89,6 +93,8 @@ void sa_subscriptions_tell_all(struct sa *sa);
 void sa_notice(struct sa *sa, struct iba_notice *n, const uint8_t issuer[16]);
 void sa_notice_gid(struct sa *sa, unsigned trap, const uint8_t gid[16]); /* 64 to 67 */
 void sa_report_answered(struct sa *sa, const struct sa_mad *in);
+/* Its port has another LID now: reports that it has not answered go there. */
+void sa_reports_moved(struct sa *sa, uint64_t guid, uint16_t lid);
 void sa_reports_drop(struct sa *sa, uint64_t guid, uint16_t number);
 void sa_reports_due(struct sa *sa, time_ps now);
 time_ps sa_reports_next(const struct sa *sa);
@@ -106,7 +112,9 @@ uint16_t sa_gid_lid(const struct sa *sa, const uint8_t gid[16]);	/* 0: it has no
 bool sa_gid_of_lid(const struct sa *sa, uint16_t lid, uint8_t gid[16]); /* false: no port has it */
 /* The port of a GID: a port, or that of the HCA of a virtual function; FAB_NONE. */
 port_id sa_gid_port(const struct sa *sa, const uint8_t gid[16]);
-void sa_registry_ports_changed(struct sa *sa); /* after another snapshot */
+/* After another snapshot, or machines that share ports elsewhere: notices 64 and 65 for what came, left or has another
+ * LID. What a port registered ends when it leaves, and stays when its LID changes. */
+void sa_registry_ports_changed(struct sa *sa);
 void sa_registry_free(struct sa *sa);
 void sa_registry_forget(struct sa *sa); /* all of it, without a word to the caller */
 /* This manager is master now, and its items are others than before: the caller gets all of them. */

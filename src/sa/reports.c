@@ -100,6 +100,13 @@ void sa_report_answered(struct sa *sa, const struct sa_mad *in)
 		}
 }
 
+void sa_reports_moved(struct sa *sa, uint64_t guid, uint16_t lid)
+{
+	for (size_t i = 0; i < sa->reports.n; i++)
+		if (sa->reports.at[i].guid == guid)
+			sa->reports.at[i].lid = lid;
+}
+
 void sa_reports_drop(struct sa *sa, uint64_t guid, uint16_t number)
 {
 	for (size_t i = sa->reports.n; i-- > 0;)

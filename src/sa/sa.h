@@ -111,8 +111,9 @@ struct sa_tree {
 	uint32_t first, n; /* members, in the array */
 };
 uint32_t sa_trees_number(const struct sa *sa);
-/* All of them; the caller frees both. */
-void sa_trees(const struct sa *sa, struct sa_tree **trees, uint32_t *ntrees,
+/* All that have members; or those that are others since the last call, some of them perhaps without members now. The
+ * caller frees both. */
+void sa_trees(struct sa *sa, bool all, struct sa_tree **trees, uint32_t *ntrees,
 	      struct sa_tree_member **members, uint32_t *nmembers);
 
 struct sa *sa_new(const struct sa_config *c);
@@ -139,6 +140,17 @@ struct sa_records {
 };
 uint16_t sa_look(struct sa *sa, const struct sm *sm, uint16_t attr_id, uint64_t mask,
 		 const uint8_t *query, struct sa_records *out, time_ps now);
+
+/* Ports and virtual functions that shall hold a key of a partition, in the order of ports; where partitions are not
+ * configured, all of them hold the full key of the default one. Returns their number; the caller frees the list. */
+struct sa_partition_member {
+	uint64_t guid;
+	port_id port;	 /* of a virtual function: of its HCA */
+	unsigned member; /* enum pol_membership */
+};
+size_t sa_partition_members(struct sa *sa, const struct sm *sm, uint16_t pkey, time_ps now,
+			    struct sa_partition_member **list);
+uint16_t sa_group_mlid(const struct sa *sa, const uint8_t mgid[16]); /* 0: no such group */
 
 uint32_t sa_rate_value(unsigned rate); /* PathRecord.Rate in units of 100 Mb/s; 0: no such rate */
 

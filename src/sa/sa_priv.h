@@ -181,10 +181,19 @@ struct sa_groups {
 	uint32_t assigned;	   /* MGIDs by the SA */
 	unsigned mlids;		   /* that every switch has room for; 0: not known */
 	uint16_t uses[SA_MLIDS];   /* groups, by MLID */
+	unsigned sls; /* that trees fit on whatever members are, as sm_multicast_sls(); 0: any */
+	uint32_t sls_number;	   /* of the service levels for which this was found */
+	uint8_t changed[SA_MLIDS]; /* by MLID: it is in the list of */
+	VEC(uint16_t) others;	   /* MLIDs whose members are others since sa_trees() */
 };
 
-struct sa_guids {
-	uint64_t *at;
+/* Ports, virtual functions and machines of the subnet: by GUID, with the LID that each has. */
+struct sa_place {
+	uint64_t guid;
+	uint16_t lid;
+};
+struct sa_places {
+	struct sa_place *at;
 	size_t n, cap;
 };
 
@@ -220,12 +229,13 @@ struct sa {
 	VEC(struct sa_item) changes; /* for sa_changed() */
 	size_t changes_taken;
 	bool seeding;
-	struct sa_guids ports; /* of the last snapshot, in order */
+	uint32_t vms;		/* sm_vms_number() at that time */
+	struct sa_places ports; /* of the last snapshot, in order */
 	time_ps now;
 	uint16_t own_lid;
 	uint8_t own_gid[16]; /* of the manager's port */
 	struct sa_copy copy;
-	const void *policy; /* of the manager, for which groups were made */
+	uint32_t policy; /* number of the manager's, for which groups were made */
 	bool policy_known;
 	struct sa_status counts;
 	struct sa_count *by_attribute; /* as sa_attributes[] */

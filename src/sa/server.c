@@ -322,35 +322,58 @@ static void own_place(struct sa *sa, const struct sm_status *st)
 	sa_gid_of_lid(sa, st->lid, sa->own_gid);
 }
 
-static void follow(struct sa *sa, const struct sm *sm, time_ps now)
+/* To find the SLs for multicast takes as long as 16 verifications of routes: only where that is short. */
+static void levels_follow(struct sa *sa, const struct sm *sm)
 {
-	struct sm_status st;
-	bool was = sa->serving;
+	enum { MOST_SWITCHES = 128 };
+	uint32_t number = sm_sls_number(sm);
 
-	sm_status(sm, &st);
-	sa->now = now;
-	sa->serving = st.state == IBA_SM_MASTER;
-	sa_copy_work(sa, sm, now);
+	if (!sa->serving || !sa->view.fab || sa->groups.sls_number == number ||
+	    sa->view.fab->nswitches > MOST_SWITCHES)
+		return;
+	sa->groups.sls_number = number;
+	sa_permanent_levels(sa, sm_multicast_sls(sm));
+}
+
+/* Groups of the configuration, and what a copy of an earlier master gave. */
+static void follow_role(struct sa *sa, const struct sm *sm, bool was)
+{
 	if (sa->serving && !was && sa->copy.whole) {
 		sa_registry_tell_all(sa);
 		sa->copy.whole = false;
 	}
 	if (!sa->serving)
 		sa->policy_known = false;
-	else if (!sa->policy_known || sa->policy != sm_policy(sm)) {
+	else if (!sa->policy_known || sa->policy != sm_policy_number(sm)) {
 		sa_policy_groups(sa, sm);
-		sa->policy = sm_policy(sm);
+		sa->policy = sm_policy_number(sm);
 		sa->policy_known = true;
 	}
-	if (st.snapshot == sa->view.number && sm_fabric(sm) == sa->view.fab)
-		return;
-	sa_view_update(&sa->view, sm);
-	if (!sa->view.fab)
+}
+
+static void follow(struct sa *sa, const struct sm *sm, time_ps now)
+{
+	struct sm_status st;
+	bool was = sa->serving, other;
+
+	sm_status(sm, &st);
+	sa->now = now;
+	sa->serving = st.state == IBA_SM_MASTER;
+	sa_copy_work(sa, sm, now);
+	follow_role(sa, sm, was);
+	other = st.snapshot != sa->view.number || sm_fabric(sm) != sa->view.fab;
+	if (other)
+		sa_view_update(&sa->view, sm);
+	if (!sa->view.fab || (!other && was == sa->serving && sa->vms == sm_vms_number(sm)))
 		return;
 	sa->groups.mlids = sm_mlids(sm);
+	sa->vms = sm_vms_number(sm);
 	own_place(sa, &st);
-	if (sa->serving)
-		sa_registry_ports_changed(sa);
+	if (!sa->serving)
+		return;
+	sa->view.sm = sm;
+	sa_registry_ports_changed(sa);
+	sa->view.sm = NULL;
 }
 
 /* A manager that is no longer master answers none of those that waited. */
@@ -372,6 +395,7 @@ static void answer_held(struct sa *sa, const struct sm *sm, time_ps now)
 void sa_manager(struct sa *sa, const struct sm *sm, time_ps now)
 {
 	follow(sa, sm, now);
+	levels_follow(sa, sm);
 	answer_held(sa, sm, now);
 }
 

@@ -15,8 +15,7 @@
 	}
 
 static const char congestion[] = "there is no congestion control manager";
-static const char perfmgr[] =
-	"there is no performance manager: counters are read on demand (weft ctl counters)";
+static const char perfmgr[] = "counters are read when perf.period is set (docs/counters.md)";
 static const char engine_of_opensm[] =
 	"it belongs to an engine of OpenSM; docs/routing.md lists Weft's engines";
 static const char order_of_ports[] = "engines balance ports by themselves";

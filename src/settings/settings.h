@@ -16,6 +16,7 @@
 #define WEFT_SETTINGS_H
 
 #include "base/json.h"
+#include "perf/perf.h"
 #include "sm/sm.h"
 #include "transport/transport.h"
 
@@ -24,6 +25,7 @@ struct settings {
 	char transport[16]; /* a name of tp_transports[]; "": auto */
 	struct tp_where where;
 	struct sm_config sm;
+	struct perf_config perf;
 	/* What sm.inputs is read from: lists with an element in each line, and files. run/inputs.h reads them. */
 	char roots[8192], compute_nodes[4096], io_nodes[4096], service_nodes[4096];
 	char routes_file[256], routes_sls[256], routes_sl2vl[256];
@@ -38,9 +40,11 @@ struct settings {
 	char partitions_file[256];				/* OpenSM's partitions.conf */
 	char qos_policy_file[256];				/* OpenSM's qos-policy.conf */
 	bool both_keys;						/* allow_both_pkeys */
-	char dumps[256];	/* directory for OpenSM's files after each change */
-	char metrics_file[256]; /* written after each change and every metrics_s */
-	unsigned metrics_port;	/* on 127.0.0.1; 0: none */
+	char dumps[256];	  /* directory for OpenSM's files after each change */
+	bool dump_paths;	  /* with opensm-path-records.dump */
+	char metrics_file[256];	  /* written after each change and every metrics_s */
+	char metrics_address[46]; /* of IPv4 or IPv6; "": 127.0.0.1 */
+	unsigned metrics_port;	  /* there; 0: none */
 	unsigned metrics_s;
 	unsigned metrics_clients, metrics_timeout_s, metrics_rate;
 	unsigned log_level;  /* enum run_log_level */

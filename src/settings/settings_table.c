@@ -18,6 +18,7 @@ const struct settings_section settings_sections[] = {
 	 "Management keys (M_Key). This file may hold keys only if its mode is 0600 or stricter."},
 	{"election", "Several managers on one fabric."},
 	{"virtual", "Virtual machines on HCAs with SR-IOV."},
+	{"perf", "Counters of all ports, and links that are sick (docs/counters.md)."},
 	{"files", "Files that the manager keeps and writes."},
 	{"security", "What the daemon gives up before it reads the first byte from others."},
 	{"control", "The socket that 'weft ctl' connects to."},
@@ -59,6 +60,7 @@ static const char *const fallbacks[] = {"own", "centre", NULL};
 static const char *const schemes[] = {"dynamic", "prepopulated", "none", NULL}; /* enum sm_scheme */
 static const char *const sandboxes[] = {"off", "auto", "required", NULL}; /* enum sandbox_wanted */
 static const char *const enforcements[] = {"both", "in", "out", "off", NULL}; /* enum sm_enforce */
+static const char *const isolations[] = {"off", "switches", "all", NULL}; /* enum perf_isolate */
 static const char *const levels[] = {"error", "warning", "notice", "info", "debug", NULL};
 static const char *const formats[] = {"text", "json", NULL};
 
@@ -339,6 +341,10 @@ const struct setting settings_table[] = {
 	{MANAGER("election", "priority", "priority",
 		 "priority among managers; the highest is master"),
 	 UINT(sm.priority, 0, 15)},
+	{DAEMON("election", "observe", "observe",
+		"only watch: never send a Set, never become master; the whole subnet is read with each "
+		"sweep"),
+	 BOOL(sm.observe), .start = true},
 	{MANAGER("election", "sm_key", "sm-key",
 		 "SM_Key that orders of other managers must carry; shown only to managers that "
 		 "prove themselves by it or by the M_Key, except 1, OpenSM's default; 0: any order "
@@ -374,13 +380,53 @@ const struct setting settings_table[] = {
 		 "vSwitch is a switch as any other"),
 	 CHOICE(sm.scheme, schemes), .start = true},
 
+	{DAEMON("perf", "period", "perf-period",
+		"time from the beginning of one round over the counters of all ports to that of the next; 0: counters are not "
+		"read"),
+	 TIME(perf.period, 0, 3600 * PS_PER_S, 1)},
+	{DAEMON("perf", "window", "perf-window", "queries of counters outstanding at once"),
+	 UINT(perf.window, 1, PERF_MAX_WINDOW), .daemon = "128"},
+	{DAEMON("perf", "timeout", "perf-timeout",
+		"wait for the response to a query; it is not repeated, the next round asks again"),
+	 TIME(perf.timeout, PS_PER_MS, 60 * PS_PER_S, 1), .daemon = "500ms"},
+	{DAEMON("perf", "clear", "perf-clear",
+		"set counters that are more than half full to 0, so that those of 32 bits and less go on counting; other "
+		"programs see that"),
+	 BOOL(perf.clear)},
+	{DAEMON("perf", "day", "perf-day",
+		"keep the last day by the minute for each port, not for the whole subnet alone: 11,520 bytes a port"),
+	 BOOL(perf.day)},
+	{DAEMON("perf", "ber", "perf-ber",
+		"a link with more than one symbol error in 10 to the power of this many bits is sick; link error recoveries "
+		"and links that went down count as five"),
+	 UINT(perf.ber, 6, 18), .daemon = "12"},
+	{DAEMON("perf", "least", "perf-least", "and with at least so many errors"),
+	 UINT(perf.least, 1, 1000000), .daemon = "10"},
+	{DAEMON("perf", "watch", "perf-watch", "time within which these errors happen"),
+	 TIME(perf.watch, PS_PER_S, 3600 * PS_PER_S, 1), .daemon = "60s"},
+	{DAEMON("perf", "well", "perf-well",
+		"a sick link that had less than a tenth of this rate for this long is well; with each relapse within a day "
+		"it takes twice as long"),
+	 TIME(perf.well, PS_PER_S, 86400 * PS_PER_S, 1), .daemon = "600s"},
+	{DAEMON("perf", "isolate", "perf-isolate",
+		"sick links are not used until they are well: none, those between switches, or those of hosts as well, which "
+		"cuts these off; a link that is the only way to a switch stays in use"),
+	 CHOICE(perf.isolate, isolations)},
+	{DAEMON("perf", "isolate_most", "perf-isolate-most",
+		"most links that are isolated at once"),
+	 UINT(perf.isolate_most, 1, 10000), .daemon = "4"},
+
 	{DAEMON("files", "state", "state",
 		"SQLite file that keeps LIDs and keys over a restart; auto: in the state directory"),
 	 TEXT(state, "none"), .start = true, .daemon = "auto", .arg = "FILE"},
 	{DAEMON("files", "dumps", "dumps",
-		"directory for opensm-lfts.dump, opensm-subnet.lst, opensm.fdbs and opensm.mcfdbs "
-		"after each change"),
+		"directory for opensm-lfts.dump, opensm-subnet.lst, opensm.fdbs, opensm.mcfdbs and "
+		"opensm-sa.dump after each change"),
 	 TEXT(dumps, "none"), .arg = "DIR"},
+	{DAEMON("files", "path_records", "dump-path-records",
+		"also dump opensm-path-records.dump, which ibacm reads as full_opensm_v1: every path "
+		"between two ports"),
+	 BOOL(dump_paths)},
 	{DAEMON("files", "pid", "pid", "file that holds the process id"), TEXT(pid_file, "none"),
 	 .start = true, .arg = "FILE"},
 
@@ -410,11 +456,15 @@ const struct setting settings_table[] = {
 		"requests in a second that are answered; further ones wait; 0: no limit"),
 	 UINT(control_rate, 0, 1000000), .daemon = "1000"},
 
-	{DAEMON("metrics", "port", "metrics-port",
-		"port of http://127.0.0.1:PORT/metrics; 0: none"),
+	{DAEMON("metrics", "port", "metrics-port", "port of http://ADDRESS:PORT/metrics; 0: none"),
 	 UINT(metrics_port, 0, 65535), .start = true},
+	{DAEMON("metrics", "address", "metrics-address",
+		"address at which metrics are served: of IPv4 or IPv6; :: and 0.0.0.0 are all of this "
+		"machine, where every one who reaches them may read"),
+	 TEXT(metrics_address, "127.0.0.1"), .start = true, .arg = "ADDRESS"},
 	{DAEMON("metrics", "file", "metrics-file",
-		"file that is written after each change, and every period"),
+		"file that is written after each change, and every period, for the textfile collector of "
+		"node_exporter"),
 	 TEXT(metrics_file, "none"), .arg = "FILE"},
 	{DAEMON("metrics", "period", "metrics-period",
 		"time between two writes of the file when nothing changes"),

@@ -198,6 +198,9 @@ struct sm_config {
 	time_ps stall_ps; /* after a longer pause a master asks who is master before it sets anything */
 	enum sm_scheme scheme;
 	bool multicast; /* the program gives groups by SM_EV_GROUPS: multicast tables of an earlier manager are read */
+	/* Watches and sends no Set at all: it stays NotActive, and discovers everything with each sweep, LIDs as ports have
+	 * them. It has no tables. */
+	bool observe;
 	bool mirror; /* with contest: a standby SM mirrors what the master knows: mirror/mirror.h */
 };
 
@@ -221,7 +224,8 @@ enum sm_event_kind {
 	SM_EV_RESYNC,	 /* trust nothing: discover and read back everything */
 	SM_EV_VMS,	 /* requests about virtual machines: vms, nvms */
 	SM_EV_VMS_SAVED, /* with cfg.hold_vms: all results so far are saved */
-	SM_EV_GROUPS,	 /* all multicast groups that are wanted: groups, ngroups */
+	SM_EV_GROUPS,	 /* multicast groups that are wanted: groups, ngroups, some */
+	SM_EV_ISOLATE, /* the link at this port of a switch counts as Down, or does not any more: guid, port, isolate */
 };
 
 /* ---- multicast ---- */
@@ -234,7 +238,8 @@ struct sm_group_member {
 
 /*
  * A group, by its MLID: groups that share one are one here. The event has all that are wanted, in any order, each MLID
- * once; the manager takes a copy. Members that are not in the subnet count when they come.
+ * once; or, once it had all, some of them: these have other members than before, or none any more, and the others stay. The
+ * manager takes a copy. Members that are not in the subnet count when they come.
  */
 struct sm_group {
 	uint16_t mlid;
@@ -368,12 +373,15 @@ struct sm_event {
 	time_ps now;
 	const uint8_t *mad; /* SM_EV_SMP and SM_EV_LOST: IBA_MAD_SIZE bytes */
 	uint16_t slid;
-	uint64_t guid; /* SM_EV_HANDOVER */
-	uint8_t qp;    /* 0: an SMP; 1: a GMP of another manager, with cfg.mirror */
+	uint64_t guid; /* SM_EV_HANDOVER, SM_EV_ISOLATE */
+	uint8_t port;  /* SM_EV_ISOLATE */
+	bool isolate;
+	uint8_t qp; /* 0: an SMP; 1: a GMP of another manager, with cfg.mirror */
 	const struct sm_vm_request *vms;
 	size_t nvms;
 	const struct sm_group *groups;
 	size_t ngroups;
+	bool some; /* SM_EV_GROUPS: others stay */
 	struct sm_routes routes;
 };
 
@@ -537,6 +545,7 @@ enum sm_cause {
 	SM_CAUSE_BROKEN,   /* a pause or an attempt to hand over broke a discovery off */
 	SM_CAUSE_ORDER,	   /* of the user: resync, other keys */
 	SM_CAUSE_BALANCE,  /* routes from scratch are shorter or more even than repaired ones */
+	SM_CAUSE_ISOLATE,  /* a link is held by order */
 };
 const char *sm_cause_name(enum sm_cause c);
 const char *sm_cause_text(enum sm_cause c); /* "change detected by ..." */
@@ -836,6 +845,10 @@ struct sm_manager {
 };
 /* The n-th, this one first; false: there are no more. */
 bool sm_manager_get(const struct sm *sm, size_t n, struct sm_manager *m);
+/* A way by which the manager with this port GUID is asked, beside its LID: the ports by which an SMP leaves each node, into
+ * hops[IBA_MAX_HOPS]; how many, 0: there is no such way. which: 0, 1, ... up to SM_MANAGER_WAYS. */
+enum { SM_MANAGER_WAYS = 3 };
+unsigned sm_manager_way(const struct sm *sm, uint64_t guid, unsigned which, uint8_t *hops);
 uint64_t sm_master_guid(const struct sm *sm); /* port GUID of the master; 0: not known */
 /* Of a standby that mirrors the master: how GMPs reach that one. False: it is none, or does not know yet. */
 bool sm_standby_place(const struct sm *sm, uint16_t *own_lid, uint16_t *master_lid, uint8_t *sl);
@@ -913,6 +926,8 @@ bool sm_rft_entries(const struct sm *sm, uint64_t node_guid, uint32_t block, str
 uint64_t sm_shared_guid(const struct sm *sm, uint64_t host, unsigned slot);
 /* Where the running VM with this vGUID shares the port of its host; 0: no such VM. */
 uint64_t sm_shared_host(const struct sm *sm, uint64_t vguid);
+/* Counts whenever a VM is created, destroyed, started, stopped or elsewhere. */
+uint32_t sm_vms_number(const struct sm *sm);
 /* SMInfo.ActCount of this manager. */
 uint32_t sm_act_count(const struct sm *sm);
 

@@ -83,17 +83,6 @@ static bool wire_is_bad(const struct run *r)
 	return f->loss_q32 || f->delay_q32 || r->faults.slow;
 }
 
-static bool knows(const struct run *r, unsigned i, unsigned k)
-{
-	uint64_t guid = lab_manager_guid(r->lab, k);
-	struct sm_manager m;
-
-	for (size_t n = 0; sm_manager_get(lab_manager_sm(r->lab, i), n, &m); n++)
-		if (m.guid == guid)
-			return true;
-	return false;
-}
-
 /* A sweep has begun since then; one that does not come in time is not waited for. */
 static bool has_swept(const struct run *r, unsigned i, time_ps since)
 {
@@ -109,39 +98,30 @@ static bool has_traps(const struct run *r)
 	return r->s->traps || r->s->managers.at[0].sm.mechanism.traps;
 }
 
-static void add_known(const struct run *r, unsigned i, bool *over)
+/* A way by which the one is asked leads there: no sweep is needed. */
+static bool is_asked(const struct run *r, unsigned i, unsigned k)
 {
 	const struct sm *sm = lab_manager_sm(r->lab, i);
-	const struct fab *f = sm ? sm_fabric(sm) : NULL;
+	uint8_t hops[IBA_MAX_HOPS];
 
-	for (node_id n = 0; f && n < r->fab->nnodes; n++)
-		over[n] |= fab_node_by_guid(f, r->fab->nodes[n].guid) != FAB_NONE;
-}
+	for (unsigned w = 0; sm && w < SM_MANAGER_WAYS; w++) {
+		unsigned n = sm_manager_way(sm, lab_manager_guid(r->lab, k), w, hops);
 
-/* A way leads from one to the other over nodes that one of them knows: they need no sweep to find it. */
-static bool way_is_known(const struct run *r, unsigned i, unsigned k)
-{
-	bool *over = mem_zarray(r->fab->nnodes, sizeof(*over)), yes;
-
-	over[lab_manager_node(r->lab, i)] = over[lab_manager_node(r->lab, k)] = true;
-	add_known(r, i, over);
-	add_known(r, k, over);
-	yes = lab_connected_over(r->lab, lab_manager_port(r->lab, i), lab_manager_port(r->lab, k),
-				 over);
-	free(over);
-	return yes;
+		if (lab_way_leads(r->lab, lab_manager_node(r->lab, i), hops, n,
+				  lab_manager_node(r->lab, k)))
+			return true;
+	}
+	return false;
 }
 
 /*
- * Masters of two parts that never were one subnet do not know each other, and no way that they know leads to one whose cable
- * was moved, or that is reached by a switch alone that neither has met. Without a trap, a sweep is the first to show that a link leads from one part to the other.
+ * Masters of two parts that never were one subnet do not know each other; no way that they know leads to one whose cable was
+ * moved, or where other links connect them than before. Without a trap, a sweep is the first to show such a link.
  */
 static bool can_learn(const struct run *r, unsigned i, unsigned k, time_ps since)
 {
-	bool moved = r->checks.moved[i] || r->checks.moved[k];
-
 	return has_traps(r) || has_swept(r, i, since) || has_swept(r, k, since) ||
-	       (!moved && (knows(r, i, k) || knows(r, k, i)) && way_is_known(r, i, k));
+	       is_asked(r, i, k) || is_asked(r, k, i);
 }
 
 static void check_pair(struct run *r, unsigned i, unsigned k)

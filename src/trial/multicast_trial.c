@@ -12,6 +12,24 @@
 
 /* ---- drawing ---- */
 
+const char *const multicast_fabrics[] = {"tree", "irregular", NULL};
+
+/* The 8-port 3-tree, or 20 to 40 switches of 8 to 12 ports. */
+static struct fab *named_fabric(struct multicast_world *t, struct err *e)
+{
+	struct rng *r = &t->rng;
+	struct fab_gen g = {.kind = "mtree", .dims = {8, 3}, .ndims = 2};
+
+	if (strcmp(t->opts.fabric, "tree"))
+		g = (struct fab_gen){.kind = "irregular",
+				     .dims = {20 + rng_below(r, 21)},
+				     .ndims = 1,
+				     .ports = 8 + rng_below(r, 5),
+				     .seed = rng_u64(r)};
+	snprintf(t->out->fabric, sizeof(t->out->fabric), "%s", g.kind);
+	return fab_generate(&g, e);
+}
+
 static struct fab *draw_fabric(struct multicast_world *t, struct err *e)
 {
 	struct rng *r = &t->rng;
@@ -249,9 +267,11 @@ static void make(struct multicast_world *t)
 
 	lab_config_default(&c);
 	draw_config(t, &c);
-	t->fab = draw_fabric(t, &e);
-	t->nparties = 1 + rng_below(&t->rng, rng_below(&t->rng, 3) ? MIN(t->opts.groups, 20u)
-								   : t->opts.groups);
+	t->fab = t->opts.fabric ? named_fabric(t, &e) : draw_fabric(t, &e);
+	t->nparties = t->opts.fabric ? t->opts.groups
+				     : 1 + rng_below(&t->rng, rng_below(&t->rng, 3)
+								      ? MIN(t->opts.groups, 20u)
+								      : t->opts.groups);
 	t->parties = mem_zarray(t->nparties, sizeof(*t->parties));
 	t->lab = t->fab ? lab_new(t->fab, &c, &e) : NULL;
 	if (!t->lab) {

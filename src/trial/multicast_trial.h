@@ -14,7 +14,8 @@
 struct multicast_trial_opts {
 	unsigned
 		max_switches; /* of a subnet that is drawn: 4 or more; from 80 on also the 8-port 3-tree */
-	unsigned groups;		      /* at most */
+	unsigned groups;		      /* at most; on a fabric with a name, so many */
+	const char *fabric;		      /* of multicast_fabrics; NULL: drawn */
 	const struct sm_mechanism *mechanism; /* NULL: drawn */
 };
 
@@ -31,6 +32,8 @@ struct multicast_trial {
 	uint64_t hash;	   /* of the trace */
 	time_ps end;
 };
+
+extern const char *const multicast_fabrics[]; /* ends with NULL */
 
 void multicast_trial_run(uint64_t seed, const struct multicast_trial_opts *o,
 			 struct multicast_trial *t);

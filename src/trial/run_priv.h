@@ -44,10 +44,9 @@ struct run_checks {
 	time_ps near[RUN_MANAGERS][RUN_MANAGERS];  /* both master and connected; 0: they are not */
 	time_ps since[RUN_MANAGERS][RUN_MANAGERS]; /* and one can learn of the other; 0: none can */
 	time_ps swept[RUN_MANAGERS];		   /* when its last sweep began */
-	bool moved[RUN_MANAGERS]; /* its cable was: no longer where others know it */
-	time_ps copies_until;	  /* copies of Sets that the wire made may arrive */
-	time_ps looked;		  /* when connections were last computed */
-	uint32_t *part;		  /* by port */
+	time_ps copies_until; /* copies of Sets that the wire made may arrive */
+	time_ps looked;	      /* when connections were last computed */
+	uint32_t *part;	      /* by port */
 	struct lab_watch watch;
 	bool watched, traffic;
 	uint64_t discarded; /* before the traffic counted */

@@ -66,6 +66,14 @@ static bool is_host(const struct fab *f, node_id n)
 	       f->ports[fab_port_id(f, n, 1)].peer != FAB_NONE;
 }
 
+static bool has_host(const struct fab *f)
+{
+	for (node_id n = 0; n < f->nnodes; n++)
+		if (is_host(f, n))
+			return true;
+	return false;
+}
+
 /* Each host alike, or of both kinds; a few without VFs. */
 static struct fab *with_vfs(struct vm_world *t, struct fab *plain, enum fab_sriov sriov)
 {
@@ -90,10 +98,13 @@ static struct fab *with_vfs(struct vm_world *t, struct fab *plain, enum fab_srio
 struct fab *vm_fabric_draw(struct vm_world *t, enum fab_sriov sriov, struct err *e)
 {
 	struct fab_gen g = draw_kind(t);
-	struct fab *plain;
+	struct fab *plain = NULL;
 
-	g.seed = rng_u64(&t->rng);
-	plain = fab_generate(&g, e);
+	do { /* odd ones may have no host for a manager */
+		fab_free(plain);
+		g.seed = rng_u64(&t->rng);
+		plain = fab_generate(&g, e);
+	} while (plain && !has_host(plain));
 	return plain ? with_vfs(t, plain, sriov) : NULL;
 }
 

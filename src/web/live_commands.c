@@ -19,17 +19,21 @@ static const struct {
 	bool changes; /* the subnet, or what the manager does */
 	enum live_bound bound;
 } allowed[] = {
-	{"status", false, LIVE_BOUNDED},   {"topology", false, LIVE_IN_PIECES},
-	{"route", false, LIVE_BOUNDED},	   {"ports", false, LIVE_OF_A_NODE},
-	{"node", false, LIVE_OF_A_NODE},   {"tree", false, LIVE_BOUNDED},
-	{"tables", false, LIVE_BOUNDED},   {"counters", false, LIVE_LATER},
-	{"changes", false, LIVE_BOUNDED},  {"smps", false, LIVE_BOUNDED},
-	{"config", false, LIVE_BOUNDED},   {"vm_list", false, LIVE_IN_PIECES},
-	{"vm_hosts", false, LIVE_BOUNDED}, {"sweep", true, LIVE_BOUNDED},
-	{"resync", true, LIVE_BOUNDED},	   {"handover", true, LIVE_BOUNDED},
-	{"vm_create", true, LIVE_LATER},   {"vm_start", true, LIVE_LATER},
-	{"vm_stop", true, LIVE_LATER},	   {"vm_migrate", true, LIVE_LATER},
-	{"vm_destroy", true, LIVE_LATER},  {"vm_batch", true, LIVE_LATER},
+	{"status", false, LIVE_BOUNDED},       {"topology", false, LIVE_IN_PIECES},
+	{"route", false, LIVE_BOUNDED},	       {"ports", false, LIVE_OF_A_NODE},
+	{"node", false, LIVE_OF_A_NODE},       {"tree", false, LIVE_BOUNDED},
+	{"tables", false, LIVE_BOUNDED},       {"counters", false, LIVE_LATER},
+	{"changes", false, LIVE_BOUNDED},      {"smps", false, LIVE_BOUNDED},
+	{"config", false, LIVE_BOUNDED},       {"vm_list", false, LIVE_IN_PIECES},
+	{"sa", false, LIVE_BOUNDED},	       {"paths", false, LIVE_BOUNDED},
+	{"groups", false, LIVE_IN_PIECES},     {"group_tree", false, LIVE_IN_PIECES},
+	{"services", false, LIVE_IN_PIECES},   {"subscriptions", false, LIVE_IN_PIECES},
+	{"partitions", false, LIVE_IN_PIECES}, {"vm_hosts", false, LIVE_BOUNDED},
+	{"sweep", true, LIVE_BOUNDED},	       {"resync", true, LIVE_BOUNDED},
+	{"handover", true, LIVE_BOUNDED},      {"vm_create", true, LIVE_LATER},
+	{"vm_start", true, LIVE_LATER},	       {"vm_stop", true, LIVE_LATER},
+	{"vm_migrate", true, LIVE_LATER},      {"vm_destroy", true, LIVE_LATER},
+	{"vm_batch", true, LIVE_LATER},
 };
 
 enum { PIECE_MOST = 1000 };

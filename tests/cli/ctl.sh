@@ -115,6 +115,31 @@ ok "options before the command" says 0 "state          Master, ready" "$weft" ct
 ok "wait returns when nothing is pending" says 0 "subnet is up: 6 switches, 8 hosts, 16 links, 14 LIDs; no change pending" "$weft" ctl wait
 ok "wait as JSON is the status" json '.ok and .phase == "ready" and .clean_sweeps > 0 and (.change_pending | not)' wait
 
+ok "a reload that fails prints every fault" says 2 "weft ctl: reload: weft.yaml:4:9: not YAML" "$weft" ctl reload
+ok "the first one too" grep -qxF "weft ctl: reload: weft.yaml:2:3: unknown key 'widnow'" out
+ok "status says who is master" sh -c "\"$weft\" ctl status | grep \"^master .*, this manager\$\""
+
+# Another user: who may not ask is told so. Root may always, so that another user is needed.
+denied()
+{
+	want=$1
+	shift
+	setpriv --reuid 65534 --clear-groups env "$@" > out 2>&1
+	[ $? -eq 2 ] && grep -q -e "$want" out || { cat out && false; }
+}
+if [ "$(id -u)" -eq 0 ] && setpriv --reuid 65534 --clear-groups test -x "$weft" 2> /dev/null; then
+	chmod 711 "$dir"
+	chmod 755 run
+	chmod 600 run/sm.sock
+	ok "another user: permission denied" denied 'permission denied: .*sm.sock is a socket of user root, mode 0600' "$weft" ctl status
+	chmod 700 run
+	ok "a closed directory: permission denied" denied 'permission denied: .*run is a directory of user root, mode 0700' "$weft" ctl status
+	ok "and at once" denied 'permission denied' "$weft" ctl --socket "$dir/run/sm.sock" status
+else
+	n=$((n + 1))
+	echo "ok $n - another user: permission denied # SKIP needs root, and a program that every user may run"
+fi
+
 topology()
 {
 	"$weft" ctl topology > seen || return 1

@@ -35,6 +35,14 @@ static void order_nothing(void *ctx UNUSED)
 {
 }
 
+/* As if the file had two faults. */
+static int order_reload(void *ctx UNUSED, struct strbuf *fixed UNUSED, struct strbuf *faults,
+			struct err *e)
+{
+	strbuf_add(faults, "weft.yaml:2:3: unknown key 'widnow'\nweft.yaml:4:9: not YAML\n");
+	return err_set(e, -EINVAL, "weft.yaml:2:3: unknown key 'widnow' (and 1 more)");
+}
+
 /* The manager's next periodic sweep is within this time. */
 static void order_sweep(void *ctx UNUSED)
 {
@@ -65,7 +73,7 @@ static void answer(void *ctx UNUSED, const char *line, struct strbuf *out)
 		.handover = order_handover,
 		.log_level = order_level,
 		.dump = order_dump,
-		.reload = order_nothing,
+		.reload = order_reload,
 		.stop = order_stop,
 	};
 

@@ -101,6 +101,13 @@ ok "engine file takes them" status 0 "$weft" route compute torus --engine file -
 ok "without lanes it does not verify" status 1 "$weft" route compute torus --engine file --routes-file torus.lfts
 ok "tables of another fabric are refused" status 2 "$weft" route compute net --engine file --routes-file small.lfts
 ok "with a reason" grep -q 'file: small.lfts has no ' out
+truncate -s 5G large.lfts
+ok "a file that is too large is refused" status 2 "$weft" route compute net --engine file --routes-file large.lfts
+ok "with the limit" grep -q 'large.lfts: expected at most 4096 MiB, found more' out
+truncate -s 17M large.guids
+ok "so is a list" status 2 "$weft" sim up net --routes updn --roots @large.guids
+ok "with its limit" grep -q 'large.guids: expected at most 16 MiB, found more' out
+rm -f large.lfts large.guids
 ok "a simulated manager falls back, and says so" status 0 "$weft" sim up net --routes file --routes-file small.lfts
 ok "with the reason and the engine that serves" grep -q 'file cannot route this subnet: .*small.lfts has no .*; tree does instead' out
 
@@ -131,6 +138,15 @@ YAML
 ok "roots and groups by name" reload
 ok "the engine changes" until_true engine updn
 ok "roots that cost bandwidth are reported" until_true grep -q 'roots: auto: bisections' sm.log
+"$weft" route compute net --engine updn --root root0_0 --root root1_1 --lfts two.lfts > /dev/null
+config << 'YAML'
+routes: {engine: updn, roots: [root0_0, root1_1]}
+YAML
+: > sm.log
+ok "two roots by name" reload
+ok "both are used: the tables are those of both" until_true programmed two.lfts
+"$weft" route compute net --engine updn --root root0_0 --lfts one.lfts > /dev/null
+ok "which are not those of one" sh -c '! cmp -s one.lfts two.lfts'
 echo 'routes: {file: nowhere, engine: file}' > weft.yaml
 ok "a file that is not there leaves all as it was" sh -c "kill -HUP $sm && sleep 0.5 && grep 'nowhere: No such file' sm.log"
 ok "still" engine updn

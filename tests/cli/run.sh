@@ -10,7 +10,8 @@
 # topo_output.c, cmd_route_compute.c, cmd_route_verify.c, cmd_route_update.c, cmd_route_migrate.c, cmd_route_churn.c, route_report.c, route_dumps.c, cmd_route_quality.c, quality_report.c, quality_json.c, host_groups.c, cmd_sim.c, cmd_sim_run.c,
 # cmd_sim_trial.c, cmd_sm.c, print_phases.c, sim_report.c, sim_report_json.c, change_report.c, each_switch_report.c, swarm_report.c, replay_report.c, replay_drawing.c, managers_report.c, cmd_sim_failures.c, load_opts.c, load_report.c, load_series.c,
 # load_usage.c, load_watch.c, capture.c, flap_opts.c, rft_opts.c, manager_opts.c, setting_opts.c,
-# cmd_sim_change.c, cmd_sim_up.c, cmd_sim_migrate.c, cmd_sim_storm.c, cmd_topo_expand.c, report_opts.c, profile_opts.c, thesis_report.c
+# cmd_sim_change.c, cmd_sim_up.c, cmd_sim_migrate.c, cmd_sim_storm.c, cmd_topo_expand.c, report_opts.c, profile_opts.c, thesis_report.c,
+# completion_shells.c, man_config.c
 #
 # shellcheck disable=SC2015,SC2016,SC2317 # `a && b || explain`, other programs' variables, ok calls
 set -u
@@ -264,7 +265,7 @@ completion_follows_table()
 
 completion_of_words()
 {
-	completes "weft to" topo || return 1
+	completes "weft rou" route || return 1
 	completes "weft topo ge" gen || return 1
 	completes "weft ctl sta" status || return 1
 	completes "weft help topo ge" gen || return 1
@@ -282,6 +283,35 @@ else
 	skip "completion of words and files" "no bash"
 	skip "the build makes the completion" "no bash"
 fi
+"$bin" completion zsh > weft.zsh
+"$bin" completion fish > weft.fish
+if command -v zsh > /dev/null; then
+	ok "completion for zsh" zsh -n weft.zsh
+else
+	skip "completion for zsh" "no zsh"
+fi
+# in_fish LINE WORD: what fish offers after this line has this word
+in_fish()
+{
+	fish --no-config -c "source weft.fish; complete -C '$1'" > out 2>&1
+	grep -q -e "^$2" out || { cat out && false; }
+}
+if command -v fish > /dev/null; then
+	ok "completion for fish: commands" in_fish 'weft topo ' 'gen'
+	ok "completion for fish: options" in_fish 'weft sm --log-l' '--log-level'
+	ok "completion for fish: choices" in_fish 'weft sm --log-level ' 'debug'
+	ok "completion for fish: words" in_fish 'weft ctl rel' 'reload'
+else
+	skip "completion for fish" "no fish"
+fi
+config_page()
+{
+	"$bin" man weft.yaml > weft.yaml.5 || return 1
+	[ "$(grep -c '^\.TP' weft.yaml.5)" -gt 80 ] && grep -q '^\.B metrics' weft.yaml.5 || grep -q '^\.SS metrics' weft.yaml.5 || return 1
+	command -v groff > /dev/null || return 0
+	groff -man -ww -z weft.yaml.5 2> err && [ ! -s err ] || { cat err && false; }
+}
+ok "weft.yaml(5) has every setting" config_page
 
 # ---- JSON ----
 
@@ -305,6 +335,7 @@ topo dot net.txt -o net.dot
 topo expand net.txt -o wire.txt
 !topo expand net.txt
 topo svg net.txt -o net.svg
+topo slurm net.txt
 !topo svg net.txt
 route compute net.txt --lfts net.lfts --sls net.sls --sl2vl net.sl2vl
 route verify net.txt net.lfts --sls net.sls --sl2vl net.sl2vl
@@ -536,7 +567,7 @@ settings_are_options()
 	of() { jq -r --arg c "$1" '.commands[] | select(.name == $c) | .options[] | select(.key) | "\(.section).\(.key)"' table | sort; }
 	grep -v -e '^partitions.list$' -e '^qos.classes$' -e '^qos.groups$' -e '^qos.levels$' -e '^qos.rules$' keys > single
 	of sm | diff single - || return 1 # lists are for the file alone
-	grep -E '^(damping|keys|election|links|virtual)|^manager|^routes|^partitions.enforce|^qos.enabled|^qos.vl_high_limit' keys | grep -v -e manager.unsafe -e keys.file > manager
+	grep -E '^(damping|keys|election|links|virtual)|^manager|^routes|^partitions.enforce|^qos.enabled|^qos.vl_high_limit' keys | grep -v -e manager.unsafe -e keys.file -e election.observe > manager
 	for c in 'sim up' 'sim demo'; do
 		of "$c" | diff manager - || return 1
 	done
@@ -569,7 +600,11 @@ config_json()
 	"$bin" sm --sweep 3s --qos --roots 0x1,0x2 --print-config --json > out || return 1
 	jq -e '.manager.sweep == "3s" and .manager.qos == true and .manager.sweep_factor == 0
 		and .routes.roots == ["0x0000000000000001", "0x0000000000000002"]' out > /dev/null || { cat out && false; }
-	"$bin" sm --check-config --json | jq -e .valid > /dev/null
+	"$bin" sm --check-config --json | jq -e .valid > /dev/null || return 1
+	printf 'log: {level: x}\nfiles: {dumps: /nowhere}\n' > faults.yaml
+	"$bin" sm --config faults.yaml --check-config --json > out 2> err
+	[ $? -eq 2 ] && [ ! -s err ] && jq -e '(.valid | not) and (.faults | length) == 2 and .faults[1].line == 2' out > /dev/null ||
+		{ cat out err && false; }
 }
 ok "the configuration as JSON" config_json
 
@@ -613,7 +648,7 @@ ok "the picture of a change" picture_is_whole
 all_have_runs()
 {
 	while IFS= read -r c; do
-		case $c in ctl | fabric | sm | ui | "vm "*) continue ;; esac # these speak to others, and have scripts of their own
+		case $c in ctl | fabric | sm | top | ui | why | "vm "*) continue ;; esac # these speak to others, and have scripts of their own
 		grep -q "^!\{0,1\}$c\( \|\$\)" lines || { echo "no line in runs() for: $c" && return 1; }
 	done < names
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The systemd unit, checked by systemd, as TAP: unit.sh WEFT-SM.SERVICE
+# The systemd units, checked by systemd, as TAP: unit.sh UNIT...
 set -u
 
 if ! command -v systemd-analyze > /dev/null; then
@@ -27,19 +27,29 @@ ok()
 
 # The program may not be installed where the unit expects it: any that exists will do here, and so will
 # a unit for the target of rdma-core.
-sed 's|^ExecStart=[^ ]*|ExecStart=/bin/true|' "$1" > "$dir/weft-sm.service"
 printf '[Unit]\nDescription=RDMA hardware\n' > "$dir/rdma-hw.target"
 
 verified()
 {
-	SYSTEMD_UNIT_PATH="$dir:" systemd-analyze --man=no verify "$dir/weft-sm.service" && [ ! -s "$dir/said" ]
+	SYSTEMD_UNIT_PATH="$dir:" systemd-analyze --man=no verify "$dir/$1" && [ ! -s "$dir/said" ]
 }
 
 hardened()
 {
-	SYSTEMD_UNIT_PATH="$dir:" systemd-analyze security --offline=yes --threshold=20 "$dir/weft-sm.service"
+	SYSTEMD_UNIT_PATH="$dir:" systemd-analyze security --offline=yes --threshold=20 "$dir/$1"
 }
 
-ok "systemd finds nothing wrong with the unit" verified
-ok "exposure is at most 2.0 of 10" hardened
+# A configuration with faults does not restart for ever.
+limited()
+{
+	grep -qx 'RestartPreventExitStatus=2' "$1" && grep -q '^StartLimitBurst=[1-9]' "$1" && grep -q '^User=weft' "$1"
+}
+
+for unit; do
+	file=$(basename "$unit" | sed 's/@/@x/')
+	sed 's|^\(Exec[A-Za-z]*\)=[^ ]*|\1=/bin/true|' "$unit" > "$dir/$file"
+	ok "systemd finds nothing wrong with $file" verified "$file"
+	ok "exposure of $file is at most 2.0 of 10" hardened "$file"
+	ok "$file has start limits and a user of its own" limited "$unit"
+done
 echo "1..$n"

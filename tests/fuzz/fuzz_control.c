@@ -36,6 +36,13 @@ static int order_dump(void *ctx UNUSED, struct err *e)
 	return err_set(e, -EINVAL, "no");
 }
 
+static int order_reload(void *ctx UNUSED, struct strbuf *fixed UNUSED, struct strbuf *faults,
+			struct err *e)
+{
+	strbuf_add(faults, "a\nb\n");
+	return err_set(e, -EINVAL, "no");
+}
+
 /* Requests are checked as far as their text goes; none is taken. */
 static int order_vms(void *ctx UNUSED, const struct run_vm_ask *asks, size_t n, bool many UNUSED,
 		     struct err *e)
@@ -82,8 +89,9 @@ static const struct run_view *view(void)
 
 static void ask(const char *line)
 {
-	const struct run_orders o = {NULL,	 order, order, order_handover, order_level,
-				     order_dump, order, order, order_vms,      order_counters};
+	const struct run_orders o = {NULL,	  order,	 order,	       order_handover,
+				     order_level, order_dump,	 order_reload, order,
+				     order_vms,	  order_counters};
 	struct strbuf out = {0};
 	json_error_t why;
 	json_t *a;

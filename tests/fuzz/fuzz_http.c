@@ -26,6 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    now != 505)
 			abort();
 		status = now;
+		if (http_openmetrics(part, n) && !now)
+			abort();
 		free(part);
 	}
 	return 0;

@@ -158,6 +158,25 @@ counters_reset()
 	says '^PortXmitDiscards:\.*0$' perfquery "$lid" 1
 }
 
+# refused_at_once COMMAND...: fails as with a device without the feature, and not by a time-out
+refused_at_once()
+{
+	on_fabric "$@" > out 2>&1 && { cat out && return 1; }
+	! grep -i 'timed out\|timeout' out
+}
+
+absent_features()
+{
+	own=$(lid_of 'node1 mlx5_0') # where a program runs as well as elsewhere
+	for at in "$lid" "$own"; do
+		for option in -E -X -D -T; do
+			refused_at_once perfquery $option "$at" 1 || return 1
+		done
+		refused_at_once ibccquery CongestionInfo "$at" || return 1
+		refused_at_once vendstat -N "$at" || return 1
+	done
+}
+
 # ---- bad links ----
 
 # ibsim's error rate for one attribute: PortInfo gets lost, NodeInfo does not.
@@ -373,6 +392,7 @@ ok "ibportstate width and speed" change_rate
 ok "perfquery -x sees packets" counters_move
 ok "ibqueryerrors finds errors and clears them" errors_are_found
 ok "perfquery -R resets" counters_reset
+ok "features that devices do not have are refused at once" absent_features
 ok "Error loses MADs of one attribute" attribute_is_lost
 ok "ibping is answered by its server" pings
 ok "ibping to an SM does no harm" ping_of_death

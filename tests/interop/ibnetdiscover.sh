@@ -50,7 +50,7 @@ discover()
 same()
 {
 	"$weft" topo check "$1" || return 1
-	"$weft" topo diff net "$1" --json > changes
+	"$weft" topo diff --lids net "$1" --json > changes
 	[ $? -le 1 ] || return 1
 	jq -e '[.changes[] | select((.what // "") | startswith("LID 0 -> ") | not)] == []' changes ||
 		{ cat changes && return 1; }

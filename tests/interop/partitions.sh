@@ -96,7 +96,30 @@ END
 	echo 'B=0x11, defmember=full : ALL;' > partitions.conf
 	sm_ask reload > /dev/null && sleep 0.3 && sm_settled "$before" && tables weft.tables || return 1
 	grep -q '0x8010' weft.tables && cat weft.tables && return 1
+	shown=$(sm_ask partitions | jq -c '.partitions[] | [.name, .pkey, .full, .limited]' | tr '\n' ' ')
+	[ "$shown" = '["Default","0x7fff",1,5] ["B","0x0011",6,0] ' ] || { echo "$shown" && return 1; }
+	"$weft" ctl --socket "$dir/ctl" partitions > said.text
+	grep -q '^ *0x0011 *B .*host 0=full, ' said.text || { cat said.text && return 1; }
 	[ "$(grep -c '0x8011' weft.tables)" -ge 9 ] || { cat weft.tables sm.log && false; }
+}
+
+# Where auto chose an engine that could use lanes but needed one, QoS has its maps also after a reload, and no warning.
+qos_reloaded()
+{
+	for map in 0,1,2,3 0,1,1,3; do
+		printf 'qos: {enabled: true, classes: {default: {sl2vl: "%s"}}}\n' "$map" > weft.yaml
+		if [ "$map" = 0,1,2,3 ]; then
+			emu_start net -q && sm_start --config weft.yaml || return 1
+		else
+			before=$(sm_changes)
+			sm_ask reload > /dev/null && sleep 0.3 && sm_settled "$before" || return 1
+		fi
+		lid=$(sm_ask switches | jq '.switches[0].lid')
+		on_fabric smpquery sl2vl "$lid" 2 > said.map
+		grep -q "in  1, out  2: | 0| 1| $(echo "$map" | cut -d , -f 3)| 3| 0|" said.map || { cat said.map sm.log && return 1; }
+	done
+	grep 'qos_unused' sm.log && return 1
+	return 0
 }
 
 same_after_take_over()
@@ -114,6 +137,8 @@ refused()
 }
 
 ok 'a reload changes all tables' reloaded
+sm_stop
+ok 'a reload changes SL-to-VL tables' qos_reloaded
 sm_stop
 ok 'tables of OpenSM stay as they are' same_after_take_over
 ok 'a fault is reported by file and line, status 2' refused
@@ -143,6 +168,7 @@ other()
 	*high_limit) echo 7 ;;
 	*vlarb_*) echo 0:1,1:2 ;;
 	*sl2vl) echo 0,1,2 ;;
+	dump_files_dir) echo "$dir" ;;
 	partition_config_file) echo "$dir/partitions.conf" ;;
 	qos_policy_file) echo "$dir/none.conf" ;;
 	*) case $2 in

@@ -5,6 +5,7 @@
  *	class                       Get(ClassPortInfo)
  *	join|leave MGID STATE       Set or Delete(MCMemberRecord) of the own port; MGID: 32 hexadecimal digits
  *	path GUID                   Get(PathRecord) from the own port to that one
+ *	service NAME SECONDS        Set(ServiceRecord) of the own port, with this lease
  *	inform TRAP                 Set(InformInfo): subscribes to this trap
  *	reports SECONDS TRAP        the same, then prints each report that comes, and answers it
  *
@@ -29,7 +30,7 @@ enum {
 	SA = 3,
 	VERSION = 2
 };
-enum { CLASS = 1, NOTICE = 2, INFORM = 3, PATH = 0x35, MEMBER = 0x38 };
+enum { CLASS = 1, NOTICE = 2, INFORM = 3, SERVICE = 0x31, PATH = 0x35, MEMBER = 0x38 };
 
 static umad_port_t port;
 static int fd, agent;
@@ -139,6 +140,21 @@ static bool path(const char *guid)
 	return is_good();
 }
 
+static bool service(const char *name, unsigned seconds)
+{
+	uint8_t *m = begin(SET, SERVICE, 1 | 1 << 1 | 1 << 2 | 1 << 4 | 1 << 6), *r = m + DATA;
+
+	put(r, 0x1000000000000000 | get((uint8_t *)&port.port_guid, 8), 8);
+	own_gid(r + 8);
+	put(r + 24, 0xffff, 2);
+	put(r + 28, seconds, 4);
+	snprintf((char *)r + 48, 64, "%s", name);
+	if (!answer())
+		return false;
+	printf(" lease %u\n", (unsigned)get(r + 28, 4));
+	return is_good();
+}
+
 static bool inform(unsigned trap)
 {
 	uint8_t *m = begin(SET, INFORM, 0), *r = m + DATA;
@@ -200,6 +216,8 @@ static bool run(int argc, char **argv)
 		return membership(DELETE, argv[2], (unsigned)atoi(argv[3]));
 	if (argc == 3 && !strcmp(what, "path"))
 		return path(argv[2]);
+	if (argc == 4 && !strcmp(what, "service"))
+		return service(argv[2], (unsigned)atoi(argv[3]));
 	if (argc == 3 && !strcmp(what, "inform"))
 		return inform((unsigned)atoi(argv[2]));
 	if (argc == 4 && !strcmp(what, "reports"))

@@ -5,9 +5,9 @@
 # sa_registrations.sh WEFT SA_CLIENT
 #
 # osmtest's flows; the requests of IP over InfiniBand; notices; kill -9 and restart; a standby that takes over, from Weft and
-# from OpenSM; the multicast tables that ibroute reads from the switches.
+# from OpenSM; the multicast tables that ibroute reads from the switches; a virtual machine that moves between shared ports.
 #
-# Covers: copy.c registrations.c control_sa.c ctl_show_sa.c
+# Covers: copy.c opensm_sa_files.c registrations.c control_sa.c ctl_show_sa.c
 
 # shellcheck disable=SC2015 # `a && b || explain`
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
@@ -39,7 +39,7 @@ host()
 first()
 {
 	"$weft" sm --server "$IBSIM_SOCKNAME" --device "$(host 1)" --priority "${2:-0}" --state "$dir/$1.db" \
-		--control "$dir/$1.sock" 2> "$1.log" &
+		--control "$dir/$1.sock" --dumps "$dir/$1.dumps" --dump-path-records 2> "$1.log" &
 	sm_pid=$!
 	"$weft" ctl --socket "$dir/$1.sock" wait --timeout 30s
 }
@@ -63,13 +63,13 @@ expect()
 
 up()
 {
-	"$weft" topo gen mtree 4 3 -o net && emu_start net && first a
+	"$weft" topo gen mtree 4 3 -o net && emu_start net && first a && reregistered 16
 }
 
 flow()
 {
 	# osmtest reads memory that it has not set: see sa_beside_opensm.sh.
-	MALLOC_PERTURB_=0 on_fabric timeout 60 osmtest -f "$1" -M 2 -i inventory -l osmtest.log > out 2>&1
+	MALLOC_PERTURB_=0 on_fabric timeout 120 osmtest -f "$1" -M 2 -i inventory -l osmtest.log > out 2>&1
 	grep -q 'PASS' out && ! grep -q 'FAIL' out || { tail -n 5 out osmtest.log && false; }
 }
 
@@ -115,7 +115,35 @@ notices()
 	grep -q '^report 66 ff12401b800100000000000000001234' told || { cat told && false; }
 }
 
+# ---- dumps ----
+
+# What the files say is what hosts get: members, tables as ibroute reads them, paths as saquery does.
+dumped()
+{
+	ctl a dump > /dev/null && until_true 10 grep -q '^mcm_port' a.dumps/opensm-sa.dump || return 1
+	expect "$(sed -n '/^MC Group 0xc000 /,/^MC Group 0xc001 /s/^mcm_port:.*:0x\([0-9a-f]*\) scope.*/\1/p' a.dumps/opensm-sa.dump | wc -l)" 4 || return 1
+	expect "$(grep -c '^InformInfo Record: ' a.dumps/opensm-sa.dump)" 5 || return 1
+	expect "$(stat -c %a a.dumps/opensm-sa.dump)" 600 && cp a.dumps/opensm-sa.dump saved.dump || return 1
+	leaf=$(ctl a switches | jq -r '[.switches[] | select(.name == "leaf0_0")][0].lid')
+	on_fabric ibroute -M "$leaf" 2> /dev/null | sed -n 's/^0xc000 *//p' | awk '{ for (p = 1; p <= length($0); p++) if (substr($0, p, 1) == "x") print "x" }' | wc -l > theirs
+	awk '/^Switch 0x0002000000000001$/ { on = 1; next } /^$/ { on = 0 } on && /^0xC000 / { print NF - 2 }' a.dumps/opensm.mcfdbs > ours
+	diff theirs ours || return 1
+	on_fabric saquery PR 2> /dev/null | sed 's/\.\.*/ /' | awk '$1 == "slid" { s = $2 } $1 == "dlid" { d = $2 } $1 == "sl" { l = $2 }
+		$1 == "mtu" { m = $2 } $1 == "rate" { print s, d, l, m, $2 }' |
+		while read -r s d l m r; do echo "$s $d $((l)) $((m & 63)) $((r & 63))"; done | sort -u > theirs
+	awk '/^[SCR].* base LID / { match($0, /LID [0-9]+/); s = substr($0, RSTART + 4, RLENGTH - 4) }
+		/^0x/ { print s, $1, $3, $5, $7 }' a.dumps/opensm-path-records.dump |
+		while read -r s d l m r; do echo "$s $((d)) $l $m $r"; done | sort -u > ours
+	[ "$(wc -l < ours)" = $((36 * 36)) ] && diff theirs ours
+}
+
 # ---- restarts and take-over ----
+
+# Each of the 16 hosts was told to register again, and the orders in all are so many.
+reregistered()
+{
+	expect "$(figure 'hosts told to reregister')" 16 && expect "$(figure 'orders to reregister')" "$1"
+}
 
 killed()
 {
@@ -123,7 +151,7 @@ killed()
 	kill -9 "$sm_pid"
 	wait "$sm_pid" 2> /dev/null
 	first a || return 1
-	expect "$(members a)" "host 0 host 1 host 15 host 8 " && expect "$(ctl a sa | jq .subscriptions)" 5
+	expect "$(members a)" "host 0 host 1 host 15 host 8 " && expect "$(ctl a sa | jq .subscriptions)" 5 && reregistered 16
 }
 
 damaged()
@@ -134,7 +162,7 @@ damaged()
 	rm -f a-registrations.db-wal a-registrations.db-shm
 	first a || return 1
 	[ -e a-registrations.db.damaged ] && grep -q 'registrations_damaged' a.log || { cat a.log && return 1; }
-	ipoib
+	reregistered 32 && ipoib
 }
 
 standby()
@@ -168,7 +196,9 @@ is_serving()
 after_opensm()
 {
 	second_stop
-	opensm_start 'sm_priority 5' || return 1
+	opensm_start 'sm_priority 5' "sa_db_file $dir/saved.dump" || return 1
+	grep 'PARSE ERROR' osm/log && return 1
+	expect "$(on_fabric saquery --smkey 1 -m 0xC000 2> /dev/null | grep -c PortGid)" 4 || return 1
 	for k in 3 4; do
 		at "$(host $k)" "$client" join $broadcast 1 || return 1
 	done
@@ -183,17 +213,56 @@ after_opensm()
 	esac
 }
 
+# ---- virtual machines ----
+
+# A machine that moves between shared ports gets another LID, and others are told.
+vm()
+{
+	"$weft" vm "$@" --socket "$dir/v.sock" --json > vm.out 2>&1 || { cat vm.out && false; }
+}
+
+lid_of_path()
+{
+	at "$(host 5)" "$client" path "$1" | sed -n 's/.*dlid \([0-9]*\).*/\1/p'
+}
+
+told()
+{
+	grep -q "^report $1 fe80000000000000${guid#0x}" told.$1 || { cat told.$1 && false; }
+}
+
+machine_moves()
+{
+	second_stop
+	fabric_stop
+	"$weft" topo gen mtree 4 2 --vfs 2 --sriov shared | sed '0,/^sriov=/{/^sriov=/d}' > net && emu_start net && first v || return 1
+	vm create web && vm start web 'host 2' || return 1
+	guid=$("$weft" vm list --socket "$dir/v.sock" --json | jq -r '.vms[0].guid')
+	before=$(lid_of_path "$guid")
+	at "$(host 6)" "$client" reports 4 65 > told.65 &
+	left=$!
+	at "$(host 7)" "$client" reports 4 64 > told.64 &
+	came=$!
+	sleep 1
+	vm migrate web 'host 5' || return 1
+	wait $left $came
+	after=$(lid_of_path "$guid")
+	[ "$before" != "$after" ] && expect "$after" "$(jq .lid_after vm.out)" && told 65 && told 64
+}
+
 ok "Weft manages" up
 ok "osmtest: inventory" flow c
-for f in s e f m q; do
+for f in a f q; do # a: validation of the inventory, services, multicast
 	ok "osmtest: flow $f" flow $f
 done
 ok "hosts join the broadcast group, ask for a path, subscribe" ipoib
 ok "switches have its tree" tables_right a
 ok "subscribers are told of a new group" notices
+ok "dumps in OpenSM's formats say the same" dumped
 ok "registrations survive kill -9" killed
 ok "a damaged file is moved away, and hosts register again" damaged
 ok "a standby has a copy" standby
 ok "it takes over with it" takes_over
-ok "OpenSM's registrations are taken over" after_opensm
+ok "OpenSM starts from the dump; its registrations are taken over" after_opensm
+ok "a machine moves between shared ports, and others are told" machine_moves
 echo "1..$n"

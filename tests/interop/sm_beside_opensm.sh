@@ -182,6 +182,38 @@ orders_weft()
 	grep -q 'order_refused' sm.log && is Master
 }
 
+# sets: Sets that the fabric received since the meter was reset
+sets()
+{
+	emu_ask meter | awk '$1 == "Set" { n += $3 } END { print n + 0 }'
+}
+
+sees()
+{
+	sm_ask status | jq -e ".state == \"NotActive\" and .observes and .subnet.switches == $1 and .phase == \"ready\"" > /dev/null
+}
+
+# Beside OpenSM it sees what OpenSM does. Without a master it stays what it is, and changes lead to no Set at all.
+observes()
+{
+	sm_stop
+	opensm_stop
+	emu_start net && opensm_start || return 1
+	"$weft" sm --observe --sweep 200ms --transport ibsim --device $ours --state "$dir/none.db" --control "$dir/ctl" > sm.log 2>&1 &
+	sm_pid=$!
+	until_true 10 sees 6 || { sm_ask status && cat sm.log && return 1; }
+	sm_ask status | jq -e '.subnet.lids == 14 and any(.managers[]; .state == "Master")' > /dev/null || { sm_ask status && return 1; }
+	kill -9 "$opensm_pid" && wait "$opensm_pid" 2> /dev/null
+	opensm_pid=
+	emu_ask 'meter reset' > /dev/null
+	emu_ask 'off root0' > /dev/null && until_true 10 sees 5 && emu_ask 'on root0' > /dev/null && until_true 10 sees 6 &&
+		emu_ask 'unlink "S-0002000000000001"[4]' > /dev/null && sleep 2 || { sm_ask status && cat sm.log && return 1; }
+	sm_ask changes | jq -e '[.changes[].nodes[] | .event] == ["gone", "came"] and (.changes | length) == 4' > /dev/null ||
+		{ sm_ask changes && return 1; }
+	[ "$(sets)" = 0 ] && [ "$(emu_ask meter | awk '$1 == "Get" { n += $3 } END { print n + 0 }')" -gt 100 ] &&
+		sees 6 && [ ! -e none.db ] || { emu_ask meter && return 1; }
+}
+
 ok "OpenSM brings the fabric up" first
 ok "Weft of lower priority stands by" stands_by
 ok "Weft takes over from an OpenSM that died; LIDs stay" takes_over
@@ -192,4 +224,5 @@ ok "OpenSM hands over to a Weft of higher priority" gives_back
 ok "Weft is stopped, OpenSM takes over, Weft continues and is master again" weft_pauses
 ok "OpenSM obeys and refuses orders; Weft stays master and lists its states" orders_opensm
 ok "Weft refuses every order without its SM_Key" orders_weft
+ok "a Weft that observes sees changes and sends no Set, also without a master" observes
 echo "1..$n"

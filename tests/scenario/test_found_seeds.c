@@ -17,6 +17,7 @@ enum kind {
 	RESTART,
 	VMS,
 	VMS_ODD, /* 100 migrations on an odd fabric */
+	VMS_DRAGONFLY,
 	VMS_CUTS,
 };
 
@@ -98,6 +99,8 @@ static const struct found {
 	{VMS, 677, NULL, "a VM got the LID of a host that did not respond at a take-over"},
 	/* A standby that was master before remembered LIDs from then, and its copy did not replace them. */
 	{VMS_ODD, 503, NULL, "a VM with the LID of another VF after a take-over"},
+	/* A copy of a Set had detached the VF, and a discovery for another cause read it and found no link changed. */
+	{VMS_DRAGONFLY, 14206, NULL, "a VM whose VF was detached by a late copy"},
 	/* A repair over the directions of a fresh start stayed without a comparison. */
 	{CHANGE, 130013709, "weft", "uneven link"},
 	/* Entries for LIDs that were gone stayed and led down and up by new ranks: no plan, no rest. */
@@ -109,6 +112,11 @@ static const struct found {
 	/* The engine of the reference did not serve any more, and nothing was compared with. */
 	{CHANGE_ENGINE, 150000071, NULL, "uneven routes of a reference"},
 };
+
+static const char *fabric_of(enum kind k)
+{
+	return k == VMS_ODD ? "odd" : k == VMS_DRAGONFLY ? "dragonfly" : NULL;
+}
 
 static bool run(const struct found *x, char *why, size_t size)
 {
@@ -139,13 +147,14 @@ static bool run(const struct found *x, char *why, size_t size)
 		return r.ok;
 	case VMS:
 	case VMS_ODD:
+	case VMS_DRAGONFLY:
 	case VMS_CUTS:
 		vm_trial_run(x->seed,
 			     &(struct vm_trial_opts){.max_switches = 10,
 						     .cuts = x->kind == VMS_CUTS,
 						     .mechanism = m,
-						     .fabric = x->kind == VMS_ODD ? "odd" : NULL,
-						     .migrations = x->kind == VMS_ODD ? 100 : 0},
+						     .fabric = fabric_of(x->kind),
+						     .migrations = fabric_of(x->kind) ? 100 : 0},
 			     &v);
 		snprintf(why, size, "%s", v.why);
 		return v.ok;

@@ -75,6 +75,7 @@ void devices_free(struct sim *s)
 	free(s->dev.client_of);
 	free(s->dev.counters);
 	free(s->dev.faults);
+	free(s->dev.agents);
 	vec_free(&s->dev.pkts);
 	vec_free(&s->dev.clients);
 	free(s->nodes);

@@ -30,6 +30,7 @@ struct sim_port {
 	uint64_t *guids; /* 8 entries once one was set */
 	uint64_t vguid;	 /* of a VF: as VFInfo set it; 0: the fabric's */
 	uint32_t lease_epoch;
+	uint32_t reregisters; /* orders that clients register again */
 	bool lease_runs;
 	bool by_vswitch; /* of a function: LID and state are its vSwitch's, which a manager sets */
 	uint8_t fdr10_supported, fdr10_enabled, fdr10_active; /* 0 or 1; link_rate.c */
@@ -54,11 +55,12 @@ struct sim_node {
 	uint32_t q_len;
 	struct iba_switch_info si;
 	uint8_t *lft;
-	uint32_t lft_size;	 /* entries held; those beyond are 255 */
-	struct iba_rft *rft;	 /* random_cap / 16 blocks once one was set */
-	uint32_t rft_used;	 /* blocks up to the last that was set */
-	uint16_t *mft;		 /* mft_cap * 16 masks once one was set */
-	uint32_t mft_used;	 /* MLIDs up to the last block that was set */
+	uint32_t lft_size;   /* entries held; those beyond are 255 */
+	struct iba_rft *rft; /* random_cap / 16 blocks once one was set */
+	uint32_t rft_used;   /* blocks up to the last that was set */
+	uint16_t *mft;	     /* mft_cap * 16 masks once one was set */
+	uint32_t mft_used;   /* MLIDs up to the last block that was set */
+	uint32_t mft_changes;
 	uint8_t *slvl;		 /* [(nports+1)][(nports+1)][16] once one was set */
 	char *desc;		 /* NodeDescription, 64 bytes, once it was set */
 	struct vswitch *vswitch; /* NULL: an ordinary node */

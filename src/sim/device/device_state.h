@@ -47,6 +47,7 @@ struct devices {
 	bool walking;
 	struct port_counters *counters;
 	struct sim_link_fault *faults; /* by port, once one was set */
+	uint8_t *agents;	       /* by node, once one was set: enum sim_agent */
 };
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * GMPs that have arrived at their port: requests of performance management go to the node's own
- * agent, all others to the program at the port. Keeps no state. Way in: gsi_deliver(). Does not
+ * agent, those of other classes that a device's firmware serves are refused as by a device without the
+ * feature, all others go to the program at the port. Keeps no state. Way in: gsi_deliver(). Does not
  * forward GMPs: express_walk.c does, and without express mode the SMI, which knows vendors' classes
  * only.
  */
@@ -25,6 +26,12 @@ static void respond(struct sim *s, node_id n, unsigned port, struct sim_smp *smp
 	smi_inject(s, n, port, smp);
 }
 
+/* Classes whose agents are in the device, not in a program: congestion control, vendstat's. */
+static bool is_absent(unsigned cls)
+{
+	return cls == IBA_CLASS_CONGESTION || cls == IBA_CLASS_VENDOR_MLNX;
+}
+
 static bool is_request(const uint8_t *m)
 {
 	return iba_smp_method(m) == IBA_GET || iba_smp_method(m) == IBA_SET;
@@ -37,8 +44,9 @@ void gsi_deliver(struct sim *s, uint32_t p)
 	unsigned port = pkt->in_port;
 	const struct port_client *hook = port_client_for(s, pkt);
 	struct sim_smp smp = pkt->smp; /* the receiver may send, which moves the pool */
-	bool ours = iba_smp_mgmt_class(smp.mad) == IBA_CLASS_PERF &&
-		    !(iba_smp_method(smp.mad) & RESPONSE);
+	unsigned cls = iba_smp_mgmt_class(smp.mad);
+	bool absent = is_absent(cls) && is_request(smp.mad);
+	bool ours = absent || (cls == IBA_CLASS_PERF && !(iba_smp_method(smp.mad) & RESPONSE));
 
 	if (!ours && !hook && !is_request(smp.mad)) {
 		pkt_drop(s, p, SIM_DROP_NO_AGENT);
@@ -49,10 +57,12 @@ void gsi_deliver(struct sim *s, uint32_t p)
 		sim_hash_smp(s, n, &smp);
 	sim_seen(&s->main, SIM_SEEN_RECV, n, port, &smp, !ours);
 	pkt_free(s, p);
-	if (ours)
+	if (absent)
+		respond(s, n, port, &smp, IBA_STATUS_BAD_METHOD_ATTR);
+	else if (ours && sim_agent(s, n) != SIM_AGENT_SILENT)
 		respond(s, n, port, &smp, pma_answer(s, n, smp.mad));
-	else if (hook)
+	else if (!ours && hook)
 		hook->recv(hook->ctx, &smp);
-	else /* as hosts do, so that the sender does not wait for a timeout */
+	else if (!ours) /* as hosts do, so that the sender does not wait for a timeout */
 		respond(s, n, port, &smp, IBA_STATUS_BAD_METHOD_ATTR);
 }

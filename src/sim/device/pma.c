@@ -128,10 +128,10 @@ static void take(const struct range *r, const struct place *t, size_t n, const v
 /* ---- attributes: each returns a MAD status and replaces the request's data by the response's
  * ---- */
 
-/* IBA_PERF2_EXT_ERRORS is supported but not announced: libumad2sim copies only the first 224
+/* IBA_PERF2_EXT_ERRORS is supported but, unless asked for, not announced: libumad2sim copies only the first 224
  * bytes of a MAD, so that a program would read VL15Dropped and PortXmitWait from uninitialised
  * memory. */
-static unsigned class_port_info(struct sim *s, node_id n UNUSED, bool set, uint8_t *data)
+static unsigned class_port_info(struct sim *s, node_id n, bool set, uint8_t *data)
 {
 	struct iba_class_port_info v = {.base_version = 1,
 					.class_version = 1,
@@ -141,6 +141,10 @@ static unsigned class_port_info(struct sim *s, node_id n UNUSED, bool set, uint8
 
 	if (set) /* no traps and no redirection: there is nothing to set */
 		return IBA_STATUS_BAD_METHOD_ATTR;
+	if (sim_agent(s, n) == SIM_AGENT_NARROW)
+		v.cap_mask = IBA_PERF_ALL_PORTS;
+	if (sim_agent(s, n) == SIM_AGENT_FULL)
+		v.cap_mask2 = IBA_PERF2_EXT_ERRORS;
 	iba_class_port_info_put(&v, data);
 	return IBA_STATUS_OK;
 }
@@ -166,6 +170,8 @@ static unsigned port_counters_ext(struct sim *s, node_id n, bool set, uint8_t *d
 	struct iba_port_counters_ext v;
 	struct range r;
 
+	if (sim_agent(s, n) == SIM_AGENT_NARROW)
+		return IBA_STATUS_BAD_METHOD_ATTR;
 	iba_port_counters_ext_get(&v, data, IBA_PERF_DATA_SIZE);
 	if (!ports_of(s, n, v.port_select, &r))
 		return IBA_STATUS_BAD_FIELD;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Port counters and faults of links in express mode. State: one struct port_counters for each port;
- * faults once one was set. Ways in: the calls of sim_device.h. Does not know the layout of counters
+ * faults and agents once one was set. Ways in: the calls of sim_device.h. Does not know the layout of counters
  * in MADs: pma.c does.
  */
 #include "sim/device/device_priv.h"
@@ -54,6 +54,27 @@ void sim_count_set(struct sim *s, port_id p, enum sim_counter c, uint64_t value)
 uint64_t sim_counted(const struct sim *s, port_id p, enum sim_counter c)
 {
 	return s->dev.counters ? s->dev.counters[p].c[c] : 0;
+}
+
+/* ---- agents ---- */
+
+const char *sim_agent_name(enum sim_agent a)
+{
+	static const char *const names[SIM_NAGENTS] = {"wide", "narrow", "full", "silent"};
+
+	return a < SIM_NAGENTS ? names[a] : "?";
+}
+
+void sim_set_agent(struct sim *s, node_id n, enum sim_agent a)
+{
+	if (!s->dev.agents)
+		s->dev.agents = mem_zarray(s->fab->nnodes, 1);
+	s->dev.agents[n] = (uint8_t)a;
+}
+
+enum sim_agent sim_agent(const struct sim *s, node_id n)
+{
+	return s->dev.agents ? (enum sim_agent)s->dev.agents[n] : SIM_AGENT_WIDE;
 }
 
 /* ---- faults ---- */

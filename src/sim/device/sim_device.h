@@ -110,7 +110,13 @@ void sim_watch_smis(struct sim *s, struct sim_watch w); /* those; never in expre
 
 /* A change in a device that affects data packets: by a Set, by its links or by its power. Called
  * only when a value differs from the one before. */
-enum sim_change { SIM_CHANGED_TABLE, SIM_CHANGED_SLVL, SIM_CHANGED_PORT, SIM_CHANGED_POWER };
+enum sim_change {
+	SIM_CHANGED_TABLE,
+	SIM_CHANGED_MASKS, /* of multicast */
+	SIM_CHANGED_SLVL,
+	SIM_CHANGED_PORT,
+	SIM_CHANGED_POWER
+};
 struct sim_change_watch {
 	void (*changed)(void *ctx, node_id n, enum sim_change what);
 	void *ctx;
@@ -151,6 +157,9 @@ unsigned sim_route(const struct sim *s, node_id n, uint16_t lid);
 bool sim_mft(const struct sim *s, node_id n, uint16_t mlid, uint64_t ports[4]);
 uint32_t sim_mlids_used(const struct sim *s,
 			node_id n); /* behind the last one of a block that was set */
+uint32_t sim_mft_changes(const struct sim *s, node_id n); /* what sim_mft() says may have changed */
+/* Sets of PortInfo with ClientReregister that the port accepted. */
+uint32_t sim_reregisters(const struct sim *s, port_id p);
 unsigned sim_slvl(const struct sim *s, node_id n, unsigned in, unsigned out, unsigned sl);
 /* An entry of the port's P_Key table; 0: it is empty, or there is none. */
 uint16_t sim_pkey(const struct sim *s, port_id p, unsigned index);
@@ -209,6 +218,17 @@ enum sim_counter {
 	SIM_CNT_XMIT_WAIT,
 	SIM_NCOUNTERS
 };
+/* What a node's performance management agent has. */
+enum sim_agent {
+	SIM_AGENT_WIDE,	  /* PortCounters, and PortCountersExtended without announced errors */
+	SIM_AGENT_NARROW, /* PortCounters alone */
+	SIM_AGENT_FULL,	  /* PortCountersExtended with errors */
+	SIM_AGENT_SILENT, /* it does not answer */
+	SIM_NAGENTS
+};
+const char *sim_agent_name(enum sim_agent a);
+void sim_set_agent(struct sim *s, node_id n, enum sim_agent a);
+enum sim_agent sim_agent(const struct sim *s, node_id n);
 const char *sim_counter_name(enum sim_counter c); /* as in IBA: "SymbolErrorCounter" */
 void sim_count(struct sim *s, port_id p, enum sim_counter c, uint64_t add);
 void sim_count_set(struct sim *s, port_id p, enum sim_counter c, uint64_t value);

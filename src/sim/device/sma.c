@@ -137,6 +137,7 @@ void sma_free(struct sim *s, node_id n)
 	node->rft_used = 0;
 	node->mft = NULL;
 	node->mft_used = 0;
+	node->mft_changes++;
 	node->slvl = NULL;
 }
 

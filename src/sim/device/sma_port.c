@@ -80,6 +80,7 @@ unsigned sma_switch_info_set(struct req *r)
 	si->mcast_primary_port = v.mcast_primary_port;
 	si->mcast_not_primary_port = v.mcast_not_primary_port;
 	si->mcast_top = v.mcast_top;
+	r->s->nodes[r->n].mft_changes++;
 	si->life_time = v.life_time;
 	if (v.port_state_change) /* writing one clears (IBA 14.2.5.4) */
 		si->port_state_change = 0;
@@ -327,6 +328,7 @@ unsigned sma_port_info_set(struct req *r)
 		return IBA_STATUS_BAD_FIELD;
 	old = req_port(r, num)->pi;
 	take(r, num, &v);
+	req_port(r, num)->reregisters += v.client_reregister;
 	if (r->s->cfg.link_pairs) {
 		rate_take(&req_port(r, num)->pi, &v);
 		orders(r, num, &v, &old);

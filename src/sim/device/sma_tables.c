@@ -316,7 +316,8 @@ unsigned sma_mft_set(struct req *r)
 		*mask = t.mask[i];
 	}
 	node->mft_used = MAX(node->mft_used, (block + 1) * IBA_MFT_BLOCK);
+	node->mft_changes++;
 	if (changed)
-		sim_changed(r->s, r->n, SIM_CHANGED_TABLE);
+		sim_changed(r->s, r->n, SIM_CHANGED_MASKS);
 	return sma_mft_get(r);
 }

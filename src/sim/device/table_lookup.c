@@ -57,7 +57,7 @@ bool sim_mft(const struct sim *s, node_id n, uint16_t mlid, uint64_t ports[4])
 	if (!node->mft || mlid < IBA_LID_MCAST_FIRST || at >= node->si.mcast_cap ||
 	    (pi->cap_mask & IBA_CAP_MCAST_TOP && node->si.mcast_top && mlid > node->si.mcast_top))
 		return false;
-	for (unsigned group = 0; group < 16; group++)
+	for (unsigned group = 0; group <= s->fab->nodes[n].nports / 16u; group++)
 		ports[group / 4] |= (uint64_t)node->mft[at * 16 + group] << group % 4 * 16;
 	return ports[0] | ports[1] | ports[2] | ports[3];
 }
@@ -65,6 +65,11 @@ bool sim_mft(const struct sim *s, node_id n, uint16_t mlid, uint64_t ports[4])
 uint32_t sim_mlids_used(const struct sim *s, node_id n)
 {
 	return s->nodes[n].mft_used;
+}
+
+uint32_t sim_mft_changes(const struct sim *s, node_id n)
+{
+	return s->nodes[n].mft_changes;
 }
 
 unsigned sim_route(const struct sim *s, node_id n, uint16_t lid)
@@ -89,6 +94,11 @@ unsigned slvl_default(const struct sim *s, node_id n, unsigned out, unsigned sl)
 	if (!(vls & (vls - 1))) /* a power of two, as most are */
 		return vls ? sl & (vls - 1) : 0;
 	return sl % vls; /* cyclic (thesis 4.4.2) */
+}
+
+uint32_t sim_reregisters(const struct sim *s, port_id p)
+{
+	return s->ports[p].reregisters;
 }
 
 unsigned sim_slvl(const struct sim *s, node_id n, unsigned in, unsigned out, unsigned sl)

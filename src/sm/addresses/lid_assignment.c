@@ -27,14 +27,31 @@ static bool has_all(struct sm *sm, const struct sm_port *p, uint16_t lid, unsign
 		(is->m_key_protect == to.m_key_protect && is->m_key_lease == to.m_key_lease));
 }
 
+/* The LID that the port has, and be it none. */
+static void lid_observed(struct sm *sm, uint32_t port)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+
+	if (p->pi.lid)
+		sm_lid_recall(sm, p->guid, p->pi.lid, p->pi.lmc);
+	else
+		sm_lid_release(sm, p->guid);
+	sm_port_has_lid(sm, port, true);
+}
+
 void sm_lid_assign(struct sm *sm, uint32_t port)
 {
 	struct sm_port *p = &sm->topo.ports.at[port];
 	unsigned lmc = lmc_of(sm, p);
-	bool must_wait = sm_lid_must_wait(sm, p, lmc); /* claims the LID that the port has */
+	bool must_wait;
 	uint16_t lid;
 
-	if (!sm->lids.own || must_wait) { /* the Set also tells the port the SM's LID */
+	if (sm->cfg.observe) {
+		lid_observed(sm, port);
+		return;
+	}
+	must_wait = sm_lid_must_wait(sm, p, lmc); /* claims the LID that the port has */
+	if (!sm->lids.own || must_wait) {	  /* the Set also tells the port the SM's LID */
 		vec_push(&sm->lids.waiting, port);
 		return;
 	}
@@ -187,7 +204,8 @@ void sm_lid_assign_deferred(struct sm *sm)
 	/* A manager that ends before it repeats the discovery would hide from the next one what this one did not meet. */
 	if (!is_too_early(sm))
 		sm_clear_deferred(sm);
-	if ((!sm_is_taking_over(&sm->disc) && !sm->cfg.contest) || is_too_early(sm))
+	if ((!sm_is_taking_over(&sm->disc) && !sm->cfg.contest) || is_too_early(sm) ||
+	    sm->cfg.observe)
 		return; /* no port had to wait, or the discovery is repeated */
 	judge_changed_lids(sm);
 	if (!sm->lids.own && own->ask.known)
@@ -199,7 +217,9 @@ void sm_lid_assign_deferred(struct sm *sm)
 /* The SM's own port was read. */
 void sm_lid_assign_own(struct sm *sm, const struct sm_port *own)
 {
-	if (!sm_lid_must_wait(sm, own, lmc_of(sm, own)))
+	if (sm->cfg.observe)
+		sm->lids.own = own->pi.lid;
+	else if (!sm_lid_must_wait(sm, own, lmc_of(sm, own)))
 		own_lid_known(sm, own);
 }
 

@@ -22,8 +22,9 @@ static const struct sm_part *const parts[SM_NPHASES] = {
 /* Can a partial discovery build upon what is known? */
 static bool can_be_partial(const struct sm *sm)
 {
-	return sm->cfg.mechanism.discovery->partial && sm->topo.fab && sm->topo.fab->nswitches &&
-	       sm->disc.allowed == SM_DISCOVERY_PARTIAL && !sm->disc.unfinished;
+	return sm->cfg.mechanism.discovery->partial && !sm->cfg.observe && sm->topo.fab &&
+	       sm->topo.fab->nswitches && sm->disc.allowed == SM_DISCOVERY_PARTIAL &&
+	       !sm->disc.unfinished;
 }
 
 /* What the technique of the mechanism does in this phase; NULL: nothing of its own. */

@@ -31,6 +31,15 @@ static void on_smp(struct sm *sm, const struct sm_event *ev)
 		sm_count(sm, SM_COUNT_BAD);
 }
 
+/* Switches report changes to the master, which clears them: who watches has to read everything. */
+static enum sm_outcome sweep_now(struct sm *sm)
+{
+	if (!sm->cfg.observe)
+		return SM_DUE;
+	sm_full_discovery_needed(sm);
+	return sm_changed(sm, SM_CAUSE_SWEEP, SM_ABOUT_NOTHING);
+}
+
 /* What the manager does of its own accord when it is ready and the time has come. */
 static enum sm_outcome due_now(struct sm *sm)
 {
@@ -44,11 +53,13 @@ static enum sm_outcome due_now(struct sm *sm)
 	sm_pkeys_wake_up(sm);
 	if (sm->core.now >= sm->audit.due)
 		return SM_DOUBTFUL;
+	if (sm_damp_ordered(sm))
+		return sm_damp_carry_out(sm);
 	if (sm->core.now >= sm_damp_due(sm))
 		return sm_damp_release(sm);
 	if (sm_balance_due(sm))
 		return sm_uneven(sm);
-	return sm->core.now >= sm->sweep.next ? SM_DUE : SM_GOING_ON;
+	return sm->core.now >= sm->sweep.next ? sweep_now(sm) : SM_GOING_ON;
 }
 
 static void on_wake(struct sm *sm)
@@ -68,7 +79,7 @@ static time_ps wake_time(const struct sm *sm)
 
 	if (sm_election_checking(sm)) /* all else waits */
 		return sm_election_wake(sm);
-	if (sm->core.phase == SM_READY && sm_balance_due(sm))
+	if (sm->core.phase == SM_READY && (sm_balance_due(sm) || sm_damp_ordered(sm)))
 		return sm->core.now;
 	if (sm->core.phase == SM_READY)
 		t = MIN(MIN(t, sm_damp_due(sm)), MIN(MIN(sm->sweep.next, sm->sweep.own_next),
@@ -115,7 +126,7 @@ static int take(struct sm *sm, const struct sm_event *ev)
 		break;
 	case SM_EV_SWEEP:
 		if (sm->core.phase == SM_READY)
-			sm_phase_apply(sm, SM_DUE);
+			sm_phase_apply(sm, sweep_now(sm));
 		break;
 	case SM_EV_HANDOVER:
 		sm_phase_apply(sm, sm_user_handover(sm, ev->guid));
@@ -128,6 +139,12 @@ static int take(struct sm *sm, const struct sm_event *ev)
 		break;
 	case SM_EV_GROUPS:
 		return sm_groups_in(sm, ev);
+	case SM_EV_ISOLATE:
+		if (sm_damp_order(sm, ev->guid, ev->port, ev->isolate))
+			return -EINVAL;
+		if (sm->core.phase == SM_READY)
+			sm_phase_apply(sm, sm_damp_carry_out(sm));
+		break;
 	case SM_EV_VMS:
 		sm_vms_in(sm, ev);
 		break;

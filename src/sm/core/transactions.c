@@ -297,6 +297,7 @@ static void put_on_wire(struct sm *sm, struct sm_txn *t)
 	}
 	if (t->method == IBA_SET)
 		sm->txn.set_at = sm->core.now;
+	assert(t->method != IBA_SET || !sm->cfg.observe);
 	t->tries++;
 	if (t->tries <= 2)
 		t->answers = sm_answers_of(sm, &t->target);

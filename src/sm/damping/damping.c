@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Links that flap: after so many changes within a while both ends are held, that is, treated as
- * Down, until they have been quiet. State: struct sm_damp, kept by GUID and port through every
+ * Down, until they have been quiet. Links that an order isolates: held until an order releases them; their
+ * ports stay as they are, so that packets on former routes still pass. State: struct sm_damp, kept by GUID and port through every
  * discovery. Does not send anything. A held link is in no snapshot, so no route uses it, and its
  * ports are not armed: they stay in Initialize and pass no data. A host behind a held link is cut
  * off: better one host off than routes for all changed every second. The SM's own link is never
@@ -40,7 +41,7 @@ static uint32_t end_at(struct sm *sm, uint32_t port, bool make)
 	const struct sm_node *n = &sm->topo.nodes.at[p->node];
 	uint32_t first;
 
-	if (!sm->cfg.flaps || !p->num || n->type != IBA_NODE_SWITCH)
+	if (!(sm->cfg.flaps || sm->damp.ordering) || !p->num || n->type != IBA_NODE_SWITCH)
 		return NONE;
 	first = ends_of(sm, n, make);
 	return first == NONE ? NONE : first + p->num;
@@ -74,7 +75,7 @@ void sm_damp_linked(struct sm *sm, uint32_t a, uint32_t b)
 /* Full discovery clears the database, but must recognise a change. */
 void sm_damp_keep_states(struct sm *sm)
 {
-	for (uint32_t i = 0; sm->cfg.flaps && i < sm->topo.ports.n; i++) {
+	for (uint32_t i = 0; (sm->cfg.flaps || sm->damp.ordering) && i < sm->topo.ports.n; i++) {
 		const struct sm_port *p = &sm->topo.ports.at[i];
 		uint32_t at = p->ask.known && !sm->topo.nodes.at[p->node].gone ? end_at(sm, i, true)
 									       : NONE;
@@ -124,7 +125,7 @@ static void let_go_one(struct sm_damp *d, uint32_t at)
 {
 	if (at == NONE || !d->ends.at[at].held)
 		return;
-	d->ends.at[at].held = false;
+	d->ends.at[at].held = d->ends.at[at].ordered = false;
 	for (size_t i = 0; i < d->held.n; i++)
 		if (d->held.at[i] == at) {
 			memmove(&d->held.at[i], &d->held.at[i + 1],
@@ -177,6 +178,8 @@ static void count(struct sm *sm, uint32_t at, uint32_t port)
 	struct sm_end *e = &sm->damp.ends.at[at];
 	unsigned n = sm->cfg.flaps;
 
+	if (!n)
+		return;
 	if (!e->when) {
 		e->when = mem_array(n, sizeof(*e->when));
 		for (unsigned i = 0; i < n; i++)
@@ -301,6 +304,8 @@ static time_ps quiet_at(const struct sm *sm, uint32_t at)
 	uint32_t far = other(&sm->damp, at);
 	time_ps last = sm->damp.ends.at[at].last;
 
+	if (sm->damp.ends.at[at].ordered || (far != NONE && sm->damp.ends.at[far].ordered))
+		return TIME_NEVER;
 	if (!sm->cfg.flaps) /* no more damping: at once */
 		return 0;
 	if (far != NONE)
@@ -329,6 +334,14 @@ static bool look_at(struct sm *sm, const struct sm_end *e)
 	return true;
 }
 
+/* Both ends of a link, whatever the first says. */
+static bool look_at_both(struct sm *sm, uint32_t at, uint32_t far)
+{
+	bool near = look_at(sm, &sm->damp.ends.at[at]);
+
+	return (far != NONE && look_at(sm, &sm->damp.ends.at[far])) || near;
+}
+
 enum sm_outcome sm_damp_release(struct sm *sm)
 {
 	struct sm_subject first = SM_ABOUT_NOTHING;
@@ -349,6 +362,89 @@ enum sm_outcome sm_damp_release(struct sm *sm)
 	}
 	/* A link that is Down is released without a discovery. */
 	return first.kind == SM_ABOUT_NONE ? SM_GOING_ON : sm_changed(sm, SM_CAUSE_RELEASE, first);
+}
+
+/* ---- orders ---- */
+
+int sm_damp_order(struct sm *sm, uint64_t guid, unsigned port, bool isolate)
+{
+	uint32_t node = map64_get(&sm->topo.by_guid, guid);
+
+	if (node == MAP_NONE || sm->topo.nodes.at[node].type != IBA_NODE_SWITCH || !port ||
+	    port > sm->topo.nodes.at[node].nports)
+		return -EINVAL;
+	for (size_t i = 0; i < sm->damp.orders.n; i++)
+		if (sm->damp.orders.at[i].guid == guid && sm->damp.orders.at[i].port == port) {
+			sm->damp.orders.at[i].isolate = isolate;
+			return 0;
+		}
+	sm->damp.ordering = true;
+	vec_push(&sm->damp.orders, (struct sm_damp_order){guid, (uint8_t)port, isolate});
+	return 0;
+}
+
+bool sm_damp_ordered(const struct sm *sm)
+{
+	return sm->damp.orders.n > 0;
+}
+
+/* False: there is nothing to do. The port stays as it is: only routes change. */
+static bool isolate_one(struct sm *sm, uint32_t port)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+	uint32_t at, far;
+
+	if (p->peer != NONE)
+		sm_damp_linked(sm, port, p->peer);
+	at = end_at(sm, port, true);
+	if (sm->damp.ends.at[at].ordered)
+		return false;
+	if (sm->damp.ends.at[at].peer == sm->topo.nodes.at[0].guid &&
+	    sm->topo.nodes.at[0].type != IBA_NODE_SWITCH)
+		return false; /* the SM's own link */
+	far = other(&sm->damp, at);
+	hold_one(&sm->damp, at);
+	hold_one(&sm->damp, far);
+	sm->damp.ends.at[at].ordered = true;
+	sm->damp.ends.at[at].noted = true; /* who ordered it says so */
+	if (far != NONE)
+		sm->damp.ends.at[far].ordered = sm->damp.ends.at[far].noted = true;
+	return look_at_both(sm, at, far);
+}
+
+static bool reinstate_one(struct sm *sm, uint32_t port)
+{
+	uint32_t at = end_at(sm, port, false), far;
+
+	if (at == NONE || !sm->damp.ends.at[at].ordered)
+		return false;
+	far = other(&sm->damp, at);
+	sm->damp.ends.at[at].noted = false;
+	let_go(sm, at);
+	return look_at_both(sm, at, far);
+}
+
+enum sm_outcome sm_damp_carry_out(struct sm *sm)
+{
+	struct sm_subject first = SM_ABOUT_NOTHING;
+	enum sm_cause cause = SM_CAUSE_ISOLATE;
+
+	for (size_t i = 0; i < sm->damp.orders.n; i++) {
+		const struct sm_damp_order *o = &sm->damp.orders.at[i];
+		uint32_t node = map64_get(&sm->topo.by_guid, o->guid), port;
+
+		if (node == MAP_NONE || sm->topo.nodes.at[node].gone ||
+		    o->port > sm->topo.nodes.at[node].nports)
+			continue;
+		port = sm->topo.nodes.at[node].first_port + o->port;
+		if (!(o->isolate ? isolate_one(sm, port) : reinstate_one(sm, port)) ||
+		    first.kind != SM_ABOUT_NONE)
+			continue;
+		first = about(&sm->damp, end_at(sm, port, true));
+		cause = o->isolate ? SM_CAUSE_ISOLATE : SM_CAUSE_RELEASE;
+	}
+	sm->damp.orders.n = 0;
+	return first.kind == SM_ABOUT_NONE ? SM_GOING_ON : sm_changed(sm, cause, first);
 }
 
 void sm_damp_reset(struct sm *sm)
@@ -379,5 +475,6 @@ void sm_damp_free(struct sm *sm)
 		free(sm->damp.ends.at[i].when);
 	vec_free(&sm->damp.ends);
 	vec_free(&sm->damp.held);
+	vec_free(&sm->damp.orders);
 	map64_free(&sm->damp.by_guid);
 }

@@ -333,6 +333,8 @@ static bool may_be_theirs(const struct sm *sm, const struct sm_node *n)
 {
 	const struct sm_port *p = &sm->topo.ports.at[n->first_port];
 
+	if (sm->cfg.observe)
+		return true;
 	return sm->cfg.contest && sm_is_managed(&p->pi) &&
 	       (sm_contest_open(sm) || !sm_lid_is_given(sm, p->guid));
 }
@@ -383,7 +385,7 @@ bool sm_clear_deferred(struct sm *sm)
 {
 	bool any = false;
 
-	for (uint32_t n = 0; n < sm->topo.nodes.n; n++)
+	for (uint32_t n = 0; !sm->cfg.observe && n < sm->topo.nodes.n; n++)
 		if (sm->topo.nodes.at[n].ask.uncleared && !sm->topo.nodes.at[n].gone) {
 			sm_ask_port(sm, Q_PORT_CHECK, sm->topo.nodes.at[n].first_port);
 			sm_ask_node(sm, Q_CLEAR_CHANGE, n);
@@ -648,6 +650,18 @@ static bool may_stand(const struct sm *sm)
 	return (none || sm->disc.looks_again) && !sm_is_doubtful(&sm->disc);
 }
 
+/* Nothing follows: the manager is at rest with what it saw. */
+static enum sm_outcome observed(struct sm *sm)
+{
+	if (!sm_is_doubtful(&sm->disc) && sm_snapshot_stands(sm)) {
+		sm->disc.end = SM_END_IN_VAIN;
+		sm_sweep_clean(sm);
+	} else {
+		sm_snapshot_build(sm);
+	}
+	return SM_UNCHANGED;
+}
+
 static enum sm_outcome discover_done(struct sm *sm)
 {
 	if (sm_saved_unproven(sm) || PROVOKE(sm, DOUBT_DISCOVERY))
@@ -662,6 +676,8 @@ static enum sm_outcome discover_done(struct sm *sm)
 	sm->disc.restarts = 0;
 	sm_damp_note_held(sm);
 	sm_virtual_settle(sm);
+	if (sm->cfg.observe)
+		return observed(sm);
 	if (may_stand(sm) && sm_snapshot_stands(sm)) {
 		if (sm->cfg.mechanism.discovery->partial)
 			sm_snapshot_reach(sm);

@@ -88,6 +88,8 @@ static void plan_retry(struct sm *sm, bool in_vain)
 /* A late trap of a change dealt with long ago counts as a sweep, unless it mends what the last round left. */
 static bool is_no_round(const struct sm *sm, bool in_vain)
 {
+	if (sm->cfg.observe)
+		return in_vain;
 	return in_vain && !(sm->disc.findings & SM_FOUND_PORTS_TO_READ) &&
 	       sm->core.round.cause == SM_CAUSE_TRAP && sm->core.st.last.clean && !sm->core.worked;
 }
@@ -107,6 +109,7 @@ static void arrive_at_rest(struct sm *sm, bool in_vain)
 	}
 	sm_virtual_ended(sm);
 	look_further(sm);
+	sm_qos_check(sm);
 	sm_pkeys_at_rest(sm);
 	sm_names_begin(sm);
 }
@@ -183,7 +186,7 @@ static enum sm_outcome ready_begin(struct sm *sm)
 		return SM_GOING_ON;
 	own_port_plan(sm);
 	/* Spurious traps must not postpone the sweep. */
-	if (in_vain && sm->sweep.next != TIME_NEVER)
+	if (in_vain && sm->sweep.next != TIME_NEVER && !sm->cfg.observe)
 		return SM_GOING_ON;
 	/*
 	 * Factor 1 means one sweep right after the other: periods count from start to start. But the manager is at rest
@@ -201,8 +204,9 @@ static enum sm_outcome ready_begin(struct sm *sm)
  */
 static bool sweep_shows(const struct sm *sm)
 {
-	return sm->core.pending.cause == SM_CAUSE_TRAP && !sm->cfg.mechanism.discovery->partial &&
-	       sm->core.st.last.clean && sm->topo.fab && sm->topo.fab->nswitches;
+	return sm->core.pending.cause == SM_CAUSE_TRAP && !sm->cfg.observe &&
+	       !sm->cfg.mechanism.discovery->partial && sm->core.st.last.clean && sm->topo.fab &&
+	       sm->topo.fab->nswitches;
 }
 
 /* An audit reads what a round left. One that was refused left it unfinished, and is repeated less and less often. */

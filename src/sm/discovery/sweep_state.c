@@ -30,6 +30,7 @@ void sm_sweep_clean(struct sm *sm)
 {
 	sm->sweep.duration = sm->core.now - sm->sweep.start;
 	sm_count_sweep(sm, sm->sweep.start);
+	sm_mfts_intact(sm);
 }
 
 void sm_sweep_time_back(struct sm *sm, time_ps by)

@@ -71,6 +71,7 @@ static enum sm_outcome on_info(struct sm *sm, const struct sm_ask *a, const uint
 	iba_sm_info_get(&si, data, IBA_SMP_DATA_SIZE);
 	if (a->to.guid && si.guid != a->to.guid && !(known && si.guid == known->said)) {
 		/* another manager is there now */
+		sm_contact_in_vain(sm, &a->to);
 		if (a->kind == SM_ASK_VERIFY)
 			sm_handover_forged(sm);
 		return a->kind == SM_ASK_POLL ? sm_poll_missed(sm) : SM_GOING_ON;
@@ -88,6 +89,20 @@ static enum sm_outcome on_info(struct sm *sm, const struct sm_ask *a, const uint
 	return sm_poll_answered(sm, o);
 }
 
+/* By LID the order may have reached another manager: two subnets that were joined have equal LIDs. */
+static enum sm_outcome on_acceptance(struct sm *sm, const struct sm_ask *a, const uint8_t *data)
+{
+	const struct sm_other *o = sm_other_find(sm, a->to.guid);
+	struct iba_sm_info si;
+
+	iba_sm_info_get(&si, data, IBA_SMP_DATA_SIZE);
+	if (o && si.guid && si.guid != o->said && si.guid != o->at.guid) {
+		sm_contact_in_vain(sm, &a->to);
+		return sm_handover_failed(sm, &a->to, false);
+	}
+	return sm_election_event(sm, SM_EVENT_ACCEPTED, (struct sm_met){.at = &a->to});
+}
+
 /* It answered: the state of a manager, what the own port holds, or an order that it accepted. */
 static enum sm_outcome answered(struct sm *sm, const struct sm_ask *a, const uint8_t *data)
 {
@@ -102,7 +117,7 @@ static enum sm_outcome answered(struct sm *sm, const struct sm_ask *a, const uin
 	case SM_ASK_OWN_PORT:
 		return sm_own_port_answered(sm, data);
 	case SM_ASK_HANDOVER:
-		return sm_election_event(sm, SM_EVENT_ACCEPTED, (struct sm_met){.at = &a->to});
+		return on_acceptance(sm, a, data);
 	case SM_ASK_ACKNOWLEDGE:
 		break;
 	}
@@ -119,6 +134,8 @@ bool sm_election_response(struct sm *sm, const struct sm_event *ev, enum sm_outc
 		return false;
 	a = f->ask;
 	sm_flight_land(f);
+	if (status)
+		sm_contact_in_vain(sm, &a.to);
 	*o = status ? unanswered(sm, &a, true) : answered(sm, &a, iba_smp_data_const(ev->mad));
 	sm_check_answered(sm);
 	return true;
@@ -189,5 +206,6 @@ enum sm_outcome sm_other_manager(struct sm *sm, uint32_t port, const uint8_t *da
 	if (!sm_other_trusted(sm, &at, &si))
 		return SM_GOING_ON;
 	o = sm_other_learn(sm, &at, &si);
+	o->by = SM_BY_PORT;
 	return sm_election_event(sm, sm_other_event(sm, o), (struct sm_met){.at = &o->at});
 }

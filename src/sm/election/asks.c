@@ -273,6 +273,7 @@ static unsigned most_tries(const struct sm_ask *a)
 /* Sends it once more; false: it was repeated often enough. */
 bool sm_flight_repeat(struct sm *sm, struct sm_flight *f)
 {
+	sm_contact_in_vain(sm, &f->ask.to);
 	return f->tries < most_tries(&f->ask) && put_on_wire(sm, f);
 }
 

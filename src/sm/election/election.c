@@ -281,6 +281,8 @@ enum sm_outcome sm_election_event(struct sm *sm, enum sm_election_event ev, stru
 
 enum sm_outcome sm_election_start(struct sm *sm)
 {
+	if (sm->cfg.observe) /* it stays NotActive */
+		return sm_changed(sm, SM_CAUSE_START, SM_ABOUT_NOTHING);
 	return sm_election_event(sm, SM_EVENT_START, (struct sm_met){.cause = SM_CAUSE_START});
 }
 

@@ -20,8 +20,13 @@ struct sm_contact {
 	struct sm_way last; /* that led there by tables when it answered: if nothing else does */
 };
 
+/* How a manager is reached, in the order in which this is tried. */
+enum sm_contact_by { SM_BY_PORT, SM_BY_LID, SM_BY_WAY, SM_BY_LAST, SM_NCONTACT_BY };
+
 struct sm_other { /* another manager */
 	struct sm_contact at;
+	enum sm_contact_by
+		by; /* what led there last; after a request without answer the next one */
 	/* The GUID that it says, by which both rank: its own agent may have told it another one than discoveries get. */
 	uint64_t said;
 	uint8_t priority;
@@ -150,6 +155,8 @@ bool sm_contact_same(const struct sm_contact *a, const struct sm_contact *b);
 bool sm_contact_usable(const struct sm *sm, const struct sm_contact *c);
 void sm_contact_address(struct sm *sm, const struct sm_contact *c, unsigned tries,
 			struct sm_req *r);
+/* A request that went there was not answered, or by another one: the next one takes another way. */
+void sm_contact_in_vain(struct sm *sm, const struct sm_contact *c);
 struct sm_subject sm_about_contact(const struct sm *sm, const struct sm_contact *c);
 struct sm_other *sm_other_find(struct sm *sm, uint64_t guid); /* NULL: not known */
 struct sm_other *sm_other_learn(struct sm *sm, const struct sm_contact *at,

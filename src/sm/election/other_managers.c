@@ -105,23 +105,59 @@ struct sm_subject sm_about_contact(const struct sm *sm, const struct sm_contact 
 	return c->lid ? (struct sm_subject){.kind = SM_ABOUT_LID, .lid = c->lid} : SM_ABOUT_NOTHING;
 }
 
+static bool leads_by(const struct sm *sm, const struct sm_contact *c, enum sm_contact_by by)
+{
+	switch (by) {
+	case SM_BY_PORT:
+		return is_there(sm, c);
+	case SM_BY_LID:
+		return c->lid && (sm_own_lid(sm) || !c->way.n);
+	case SM_BY_WAY:
+		return c->way.n;
+	case SM_BY_LAST:
+		return c->last.n;
+	case SM_NCONTACT_BY:
+		break;
+	}
+	return false;
+}
+
+/* The first one from there on that there is. */
+static enum sm_contact_by next_by(const struct sm *sm, const struct sm_contact *c, unsigned from)
+{
+	for (unsigned i = 0; i < SM_NCONTACT_BY; i++)
+		if (leads_by(sm, c, (enum sm_contact_by)((from + i) % SM_NCONTACT_BY)))
+			return (enum sm_contact_by)((from + i) % SM_NCONTACT_BY);
+	return SM_BY_LID;
+}
+
 /*
- * What does not arrive by LID, since a device restarted or tables were computed without it, may arrive the way that its
- * own SMPs came, or the way that led there when it answered last.
+ * What does not arrive by the path that is known, since the manager was moved, may arrive by LID; what does not arrive by
+ * LID, since a device restarted or tables were computed without it, the way that its own SMPs came, or the way that led
+ * there when it answered last.
  */
 void sm_contact_address(struct sm *sm, const struct sm_contact *c, unsigned tries, struct sm_req *r)
 {
-	const struct sm_way *way = c->way.n ? &c->way : tries % 2 && c->last.n ? &c->last : NULL;
+	const struct sm_other *o = c->guid ? find(sm, c->guid) : NULL;
+	enum sm_contact_by by = next_by(sm, c, o ? o->by : tries);
 
-	if (is_there(sm, c) && !(tries % 2 && way)) {
+	if (by == SM_BY_PORT) {
 		sm_req_port(sm, r, r->method, SM_FOR_SWEEP, c->port);
 		return;
 	}
 	r->target = (struct sm_target){.kind = SM_TARGET_NONE, .node = NONE, .port = NONE};
-	if (way)
-		r->by = way;
-	else
+	if (by == SM_BY_LID)
 		r->lid = c->lid;
+	else
+		r->by = by == SM_BY_WAY ? &c->way : &c->last;
+}
+
+void sm_contact_in_vain(struct sm *sm, const struct sm_contact *c)
+{
+	struct sm_other *o = c->guid ? sm_other_find(sm, c->guid) : NULL;
+
+	if (o)
+		o->by = next_by(sm, &o->at, next_by(sm, &o->at, o->by) + 1u);
 }
 
 /* ---- which are known ---- */
@@ -171,16 +207,24 @@ bool sm_other_trusted(struct sm *sm, const struct sm_contact *at, const struct i
 /* The way to it is kept for the time when no table leads there any more. */
 static void contact_renew(struct sm *sm, struct sm_contact *c, const struct sm_contact *at)
 {
+	struct sm_contact was = *c;
 	struct sm_way last = c->last;
-	uint64_t guid = c->guid;
 
 	*c = *at;
-	c->guid = guid;
+	c->guid = was.guid;
 	c->last = last;
+	c->lid = c->lid ? c->lid : was.lid;
+	c->way = c->way.n ? c->way : was.way;
 	if (!is_there(sm, c))
-		c->port = port_of_guid(sm, guid);
+		c->port = port_of_guid(sm, c->guid);
 	if (c->port != NONE && sm_way_by_tables(sm, sm->topo.ports.at[c->port].pi.lid, &last))
 		c->last = last;
+}
+
+/* A contact without a GUID has one way only; with one, what was tried last led there. */
+static enum sm_contact_by answered_by(const struct sm_other *o, const struct sm_contact *at)
+{
+	return at->guid ? o->by : at->way.n ? SM_BY_WAY : SM_BY_LID;
 }
 
 struct sm_other *sm_other_learn(struct sm *sm, const struct sm_contact *at,
@@ -196,6 +240,7 @@ struct sm_other *sm_other_learn(struct sm *sm, const struct sm_contact *at,
 	o->said = si->guid ? si->guid : guid;
 	o->fresh = o->state != was || back;
 	o->silent = false;
+	o->by = answered_by(o, at);
 	contact_renew(sm, &o->at, at);
 	if (o->at.port != NONE && sm_port_has_manager(sm, o->at.port))
 		sm_mirror_outdated(
@@ -304,6 +349,21 @@ bool sm_manager_get(const struct sm *sm, size_t n, struct sm_manager *m)
 								   : IBA_SM_NOT_ACTIVE,
 				 .silent = o->silent};
 	return true;
+}
+
+unsigned sm_manager_way(const struct sm *sm, uint64_t guid, unsigned which, uint8_t *hops)
+{
+	const struct sm_other *o = find(sm, guid);
+	struct sm_way way = {0};
+
+	if (o && !which && is_there(sm, &o->at))
+		way = sm_contact_port(sm, o->at.port).way;
+	else if (o && which == 1)
+		way = o->at.way;
+	else if (o && which == 2)
+		way = o->at.last;
+	memcpy(hops, way.hops, MIN(way.n, IBA_MAX_HOPS));
+	return MIN(way.n, IBA_MAX_HOPS);
 }
 
 /* The manager that a standby polls may have handed over to another one, and stand by as well. */

@@ -142,8 +142,8 @@ static enum sm_election_event event_of(const struct sm *sm, const struct sm_even
 	};
 	unsigned order = iba_smp_attr_mod(ev->mad);
 
-	if (!sm->cfg.contest || sm->core.phase == SM_OFF || order < IBA_SM_HANDOVER ||
-	    order > IBA_SM_DISCOVER)
+	if (!sm->cfg.contest || sm->cfg.observe || sm->core.phase == SM_OFF ||
+	    order < IBA_SM_HANDOVER || order > IBA_SM_DISCOVER)
 		return SM_EVENT_ORDER_UNKNOWN;
 	if (!is_friend(sm, si, order) || !si->guid || si->guid == sm_own_guid(sm) ||
 	    !sm_contact_usable(sm, from))

@@ -75,6 +75,14 @@ bool sm_mft_is_known(const struct sm *sm, uint64_t guid, uint32_t modifier)
 	return sm_mft_known(sm_mft_find(sm, guid), block_of(modifier), pos_of(modifier));
 }
 
+static struct sm_mft_block *touch(struct sm_mft *m, uint32_t modifier)
+{
+	struct sm_mft_block *b = room(m, modifier);
+
+	m->recent = b->recent = true;
+	return b;
+}
+
 static void take(struct sm_mft_block *b, const uint8_t *data)
 {
 	struct iba_mft t;
@@ -87,14 +95,14 @@ static void take(struct sm_mft_block *b, const uint8_t *data)
 
 void sm_mft_read(struct sm *sm, uint64_t guid, uint32_t modifier, const uint8_t *data)
 {
-	take(room(sm_mft_make(sm, guid), modifier), data);
+	take(touch(sm_mft_make(sm, guid), modifier), data);
 	sm_multicast_dirty(sm);
 }
 
 /* Set again in this round or the one before: a late copy of the earlier Set may undo this one. */
 void sm_mft_set(struct sm *sm, uint64_t guid, uint32_t modifier, const uint8_t *data)
 {
-	struct sm_mft_block *b = room(sm_mft_make(sm, guid), modifier);
+	struct sm_mft_block *b = touch(sm_mft_make(sm, guid), modifier);
 	struct sm_block_sets *s = &b->sets;
 
 	if (s->last && (uint8_t)(sm->audit.generation - s->last) <= 1) {
@@ -107,7 +115,7 @@ void sm_mft_set(struct sm *sm, uint64_t guid, uint32_t modifier, const uint8_t *
 
 void sm_mft_sent(struct sm *sm, uint64_t guid, uint32_t modifier, const uint8_t *data)
 {
-	struct sm_mft_block *b = room(sm_mft_make(sm, guid), modifier);
+	struct sm_mft_block *b = touch(sm_mft_make(sm, guid), modifier);
 	struct iba_mft t;
 
 	iba_mft_get(&t, data, IBA_SMP_DATA_SIZE);
@@ -147,17 +155,40 @@ void sm_mft_unknown(struct sm *sm, uint64_t guid)
 	sm_multicast_dirty(sm);
 }
 
+/*
+ * The restart may have been before or after the Sets since the switch was last known to be as it was: it acknowledged them, but
+ * they can be all that it holds, or lost. Both count.
+ */
 void sm_mft_restarted(struct sm *sm, uint64_t guid)
 {
 	struct sm_mft *m = sm_mft_make(sm, guid);
 
 	for (size_t i = 0; i < (size_t)m->nblocks * m->npos; i++) {
-		memset(m->at[i].has, 0, sizeof(m->at[i].has));
-		memset(m->at[i].maybe, 0, sizeof(m->at[i].maybe));
-		m->at[i].known = true;
+		struct sm_mft_block *b = &m->at[i];
+
+		b->known = !b->recent;
+		if (b->recent)
+			continue;
+		memset(b->has, 0, sizeof(b->has));
+		memset(b->maybe, 0, sizeof(b->maybe));
 	}
 	m->fresh = true;
 	sm_multicast_dirty(sm);
+}
+
+void sm_mfts_intact(struct sm *sm)
+{
+	const struct fab *f = sm->topo.fab;
+
+	for (uint32_t s = 0; f && s < f->nswitches; s++) {
+		struct sm_mft *m = sm_mft_find(sm, f->nodes[f->switches[s]].guid);
+
+		if (!m || !m->recent)
+			continue;
+		for (size_t i = 0; i < (size_t)m->nblocks * m->npos; i++)
+			m->at[i].recent = false;
+		m->recent = false;
+	}
 }
 
 void sm_mfts_unknown(struct sm *sm)

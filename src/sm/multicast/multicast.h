@@ -17,6 +17,7 @@ struct sm_mft_block {
 	uint16_t has[IBA_MFT_BLOCK];   /* as acknowledged or read */
 	uint16_t maybe[IBA_MFT_BLOCK]; /* these, and those of Sets that were not acknowledged */
 	bool known;
+	bool recent; /* set or read since the switch was last known not to have restarted */
 	struct sm_block_sets sets;
 };
 
@@ -27,6 +28,7 @@ struct sm_mft {
 	uint8_t npos;		 /* of 16 ports */
 	uint32_t epoch, asked;	 /* of a take-over: of the discovery; blocks that were asked */
 	bool fresh;		 /* it restarted empty: blocks that are not in `at` are empty */
+	bool recent;		 /* a block is */
 	struct sm_mft_block *at; /* [block][position] */
 };
 
@@ -59,8 +61,9 @@ struct sm_mft_write {
 struct sm_multicast {
 	bool told; /* SM_EV_GROUPS came: until then MFTs stay as they are */
 	uint32_t version;
-	VEC(struct sm_group) groups; /* by MLID; members point into `members` */
-	VEC(struct sm_group_member) members;
+	VEC(struct sm_group) groups; /* by MLID; each owns its members */
+	struct map64 member_guids;   /* of all of them, if indexed */
+	bool indexed;
 	VEC(struct sm_mft) mfts;
 	struct map64 by_guid;
 	uint32_t extent;	/* of an earlier manager: blocks up to the last that is not empty */
@@ -76,6 +79,9 @@ struct sm_multicast {
 	struct sm_multicast_status st;
 };
 
+/* moved_members.c */
+void sm_multicast_moved(struct sm *sm, uint64_t guid); /* it is behind another port now, or gone */
+
 /* wanted_groups.c */
 int sm_groups_in(struct sm *sm, const struct sm_event *ev); /* -EINVAL: they make no sense */
 struct sm_trees_task *sm_trees_task_new(const struct sm *sm);
@@ -87,6 +93,7 @@ void sm_mft_set(struct sm *sm, uint64_t guid, uint32_t modifier, const uint8_t *
 void sm_mft_sent(struct sm *sm, uint64_t guid, uint32_t modifier, const uint8_t *data);
 void sm_mft_unknown(struct sm *sm, uint64_t guid); /* it may have restarted */
 void sm_mft_restarted(struct sm *sm, uint64_t guid);
+void sm_mfts_intact(struct sm *sm); /* no switch of the snapshot has restarted since the last Set */
 void sm_mfts_unknown(struct sm *sm);
 void sm_mfts_forget(struct sm *sm); /* another manager writes them from now on */
 struct sm_mft *sm_mft_make(struct sm *sm, uint64_t guid);	/* found, or made */
@@ -126,6 +133,8 @@ bool sm_trees_rested(struct sm *sm); /* the phase that ends came from rest and g
 /* multicast_state.c */
 const uint64_t *sm_trees_rank(const struct sm *sm); /* that the tables obey; NULL */
 void sm_multicast_dirty(struct sm *sm);
+void sm_group_free(struct sm_group *g);
+void sm_groups_free(struct sm *sm);
 void sm_multicast_free(struct sm *sm);
 void sm_multicast_time_back(struct sm *sm, time_ps by);
 bool sm_multicast_busy(const struct sm *sm); /* trees are to change */

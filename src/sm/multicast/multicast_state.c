@@ -14,6 +14,20 @@ bool sm_multicast_busy(const struct sm *sm)
 	return sm->multicast.told && sm->multicast.dirty;
 }
 
+void sm_group_free(struct sm_group *g)
+{
+	free((void *)g->members);
+}
+
+void sm_groups_free(struct sm *sm)
+{
+	struct sm_multicast *m = &sm->multicast;
+
+	for (size_t i = 0; i < m->groups.n; i++)
+		sm_group_free(&m->groups.at[i]);
+	vec_free(&m->groups);
+}
+
 void sm_multicast_free(struct sm *sm)
 {
 	struct sm_multicast *m = &sm->multicast;
@@ -21,8 +35,8 @@ void sm_multicast_free(struct sm *sm)
 	sm_mfts_forget(sm);
 	vec_free(&m->mfts);
 	map64_free(&m->by_guid);
-	vec_free(&m->groups);
-	vec_free(&m->members);
+	sm_groups_free(sm);
+	map64_free(&m->member_guids);
 	vec_free(&m->writes);
 	sm_trees_free(m->ready);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The groups that are wanted, as the last event gave them, and the task that they become over a snapshot. State: groups and
- * members of struct sm_multicast. Ways in: sm_groups_in(), sm_trees_task_new(). Members that are not in the snapshot are left
+ * The groups that are wanted, as the last event gave them, and the task that they become over a snapshot. State: groups of
+ * struct sm_multicast. Ways in: sm_groups_in(), sm_trees_task_new(). Members that are not in the snapshot are left
  * out until they are.
  */
 #include "sm/manager.h"
@@ -44,29 +44,91 @@ static bool same_groups(const struct sm_multicast *m, const struct sm_group *g, 
 	return true;
 }
 
-/* Takes a copy. */
+static struct sm_group group_copy(const struct sm_group *g)
+{
+	struct sm_group_member *members = mem_array(MAX(g->nmembers, (size_t)1), sizeof(*members));
+	struct sm_group c = *g;
+
+	if (g->nmembers)
+		memcpy(members, g->members, g->nmembers * sizeof(*members));
+	c.members = members;
+	return c;
+}
+
+static void groups_changed(struct sm *sm)
+{
+	struct sm_multicast *m = &sm->multicast;
+
+	m->told = true;
+	m->indexed = false;
+	m->version++;
+	m->st.groups = (uint32_t)m->groups.n;
+	sm_multicast_dirty(sm);
+}
+
 static void groups_take(struct sm *sm, const struct sm_group *g, size_t n)
 {
 	struct sm_multicast *m = &sm->multicast;
-	size_t members = 0;
+
+	sm_groups_free(sm);
+	vec_room(&m->groups, n);
+	for (size_t i = 0; i < n; i++)
+		m->groups.at[m->groups.n++] = group_copy(&g[i]);
+	groups_changed(sm);
+}
+
+/* ---- some of them ---- */
+
+static size_t group_place_of(const struct sm_multicast *m, uint16_t mlid)
+{
+	size_t lo = 0, hi = m->groups.n;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (m->groups.at[mid].mlid < mlid)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* One group is as given from now on. Whether it was another one. */
+static bool group_change(struct sm_multicast *m, const struct sm_group *g)
+{
+	size_t at = group_place_of(m, g->mlid);
+	bool found = at < m->groups.n && m->groups.at[at].mlid == g->mlid;
+	struct sm_group c;
+
+	if (found ? same_group(&m->groups.at[at], g) : !g->nmembers)
+		return false;
+	if (found)
+		sm_group_free(&m->groups.at[at]);
+	if (!g->nmembers) {
+		memmove(&m->groups.at[at], &m->groups.at[at + 1],
+			(m->groups.n - at - 1) * sizeof(m->groups.at[0]));
+		m->groups.n--;
+		return true;
+	}
+	c = group_copy(g);
+	if (!found) {
+		vec_push(&m->groups, c);
+		memmove(&m->groups.at[at + 1], &m->groups.at[at],
+			(m->groups.n - 1 - at) * sizeof(c));
+	}
+	m->groups.at[at] = c;
+	return true;
+}
+
+static void groups_merge(struct sm *sm, const struct sm_group *g, size_t n)
+{
+	bool any = false;
 
 	for (size_t i = 0; i < n; i++)
-		members += g[i].nmembers;
-	m->groups.n = m->members.n = 0;
-	vec_room(&m->groups, n);
-	vec_room(&m->members, members);
-	for (size_t i = 0; i < n; i++) {
-		struct sm_group x = g[i];
-
-		x.members = m->members.at + m->members.n;
-		for (size_t k = 0; k < g[i].nmembers; k++)
-			m->members.at[m->members.n++] = g[i].members[k];
-		m->groups.at[m->groups.n++] = x;
-	}
-	m->told = true;
-	m->version++;
-	m->st.groups = (uint32_t)n;
-	sm_multicast_dirty(sm);
+		any |= group_change(&sm->multicast, &g[i]);
+	if (any)
+		groups_changed(sm);
 }
 
 int sm_groups_in(struct sm *sm, const struct sm_event *ev)
@@ -77,8 +139,10 @@ int sm_groups_in(struct sm *sm, const struct sm_event *ev)
 	if (ev->ngroups)
 		memcpy(g, ev->groups, ev->ngroups * sizeof(*g));
 	qsort(g, ev->ngroups, sizeof(*g), by_mlid);
-	if (!make_sense(g, ev->ngroups))
+	if (!make_sense(g, ev->ngroups) || (ev->some && !sm->multicast.told))
 		rc = -EINVAL;
+	else if (ev->some)
+		groups_merge(sm, g, ev->ngroups);
 	else if (!same_groups(&sm->multicast, g, ev->ngroups))
 		groups_take(sm, g, ev->ngroups);
 	free(g);
@@ -87,15 +151,33 @@ int sm_groups_in(struct sm *sm, const struct sm_event *ev)
 
 /* ---- over the snapshot ---- */
 
-/* Endports and functions of HCAs by GUID; a virtual function stands for the port of its HCA. */
-static void ports_by_guid(const struct fab *f, struct map64 *by)
+/* Machines behind ports that they share. */
+static void shared_by_guid(const struct sm *sm, struct map64 *by)
 {
+	const struct fab *f = sm->topo.fab;
+
+	for (node_id n = 0; n < f->nnodes; n++)
+		for (unsigned s = 1; f->nodes[n].sriov == FAB_SRIOV_SHARED && s <= f->nodes[n].vfs;
+		     s++) {
+			uint64_t guid = sm_shared_guid(sm, f->nodes[n].guid, s);
+
+			if (guid && map64_get(by, guid) == MAP_NONE)
+				map64_put(by, guid, fab_port_id(f, n, 1));
+		}
+}
+
+/* Endports and functions of HCAs by GUID; a virtual function stands for the port of its HCA. */
+static void ports_by_guid(const struct sm *sm, struct map64 *by)
+{
+	const struct fab *f = sm->topo.fab;
+
 	for (port_id p = 0; p < f->nports; p++)
 		if (f->ports[p].guid && (!fab_is_switch(f, f->ports[p].node) || !f->ports[p].num))
 			map64_put(by, f->ports[p].guid, p);
 	for (uint32_t i = 0; i < f->nvlids; i++)
 		if (f->vlids[i].guid && map64_get(by, f->vlids[i].guid) == MAP_NONE)
 			map64_put(by, f->vlids[i].guid, f->vlids[i].port);
+	shared_by_guid(sm, by);
 }
 
 static void group_place(const struct sm_group *g, const struct map64 *by, struct sm_trees_task *t)
@@ -141,7 +223,7 @@ struct sm_trees_task *sm_trees_task_new(const struct sm *sm)
 	struct map64 by = {0};
 	uint32_t at = 0;
 
-	ports_by_guid(f, &by);
+	ports_by_guid(sm, &by);
 	for (size_t i = 0; i < m->groups.n; i++)
 		group_place(&m->groups.at[i], &by, t);
 	map64_free(&by);

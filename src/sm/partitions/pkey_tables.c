@@ -62,7 +62,7 @@ void sm_pkeys_outdated(struct sm *sm)
 
 bool sm_pkeys_busy(const struct sm *sm)
 {
-	return (sm->partitions.serving || sm->partitions.values) &&
+	return !sm->cfg.observe && (sm->partitions.serving || sm->partitions.values) &&
 	       (sm->partitions.restart || sm->partitions.stage != SM_PKEYS_END);
 }
 

@@ -148,6 +148,8 @@ static bool recall_node(struct sm *sm, uint32_t near, uint8_t *data)
 				    .node_guid = n->guid,
 				    .vendor_id = n->vendor_id,
 				    .device_id = n->device_id,
+				    .revision = n->revision,
+				    .partition_cap = n->partition_cap,
 				    .local_port = p->peer_num};
 	ni.port_guid = sm->restored.saved->ports
 			       .at[n->first_port + (n->type == IBA_NODE_SWITCH ? 0u : p->peer_num)]

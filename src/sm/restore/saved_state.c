@@ -41,6 +41,8 @@ static const char RECORDS[16][8] = {
 };
 
 enum { NAME = 8, HEAD = 12, TAIL = 8, NO_NAME = 255 };
+/* VendorID has 24 bits. With this one Revision and PartitionCap follow DeviceID: states of earlier versions have neither. */
+enum { WITH_REVISION = 1 << 24, VENDOR = WITH_REVISION - 1 };
 
 /* ---- writing ---- */
 
@@ -136,8 +138,10 @@ static void save_node(const struct sm *sm, const struct sm_node *n, bool keyless
 
 	sm_bytes_put_n(s, n->guid, 8);
 	sm_bytes_put_n(s, n->sys_guid, 8);
-	sm_bytes_put_n(s, n->vendor_id, 4);
+	sm_bytes_put_n(s, (n->vendor_id & VENDOR) | WITH_REVISION, 4);
 	sm_bytes_put_n(s, n->device_id, 2);
+	sm_bytes_put_n(s, n->revision, 4);
+	sm_bytes_put_n(s, n->partition_cap, 2);
 	sm_bytes_put_n(s, n->type, 1);
 	sm_bytes_put_n(s, n->nports, 1);
 	sm_bytes_put_n(s, name ? len : NO_NAME, 1);
@@ -317,6 +321,11 @@ static void load_node(struct sm_source *s, struct sm_saved *m)
 
 	n.vendor_id = (uint32_t)sm_source_take_n(s, 4);
 	n.device_id = (uint16_t)sm_source_take_n(s, 2);
+	if (n.vendor_id & WITH_REVISION) {
+		n.revision = (uint32_t)sm_source_take_n(s, 4);
+		n.partition_cap = (uint16_t)sm_source_take_n(s, 2);
+	}
+	n.vendor_id &= VENDOR;
 	n.type = (uint8_t)sm_source_take_n(s, 1);
 	n.nports = (uint8_t)sm_source_take_n(s, 1);
 	len = sm_source_take_n(s, 1);

@@ -11,6 +11,8 @@
 struct sm_saved_node {
 	uint64_t guid, sys_guid;
 	uint32_t vendor_id, first_port;
+	uint32_t revision;
+	uint16_t partition_cap;
 	uint16_t device_id, nblocks;
 	uint8_t type, nports, name_len;
 	const uint8_t *name;		    /* no NUL behind it; NULL: not known */

@@ -57,7 +57,7 @@ bool sm_reroute(const struct sm_compute *c, unsigned threads, struct sm_routes *
 
 	if (!c->ref)
 		return false;
-	if (c->ref_engine->updown)
+	if (c->ref_engine->updown || c->ref->rank)
 		out->rank = mem_array((size_t)c->fab->nswitches + 1, sizeof(*out->rank));
 	if (!c->ref_engine->update(c->fab, c->ref, &out->tables, out->rank, &st, &e) &&
 	    !(c->stage == SM_FINAL && st.new_links)) {
@@ -108,10 +108,8 @@ static bool scratch_plan(const struct sm_compute *c, unsigned threads, const str
 	struct err e;
 	bool ok = true;
 
-	if (g->updown) {
-		v.rank = out->rank = mem_array((size_t)c->fab->nswitches + 1, sizeof(*out->rank));
-		ok = !rt_engine_ranks(g, c->fab, o, out->rank, &e);
-	}
+	v.rank = out->rank = rt_tables_ranks(g, c->fab, o, out->tables);
+	ok = out->rank || !g->updown;
 	ok = ok && !rt_verify(c->fab, out->tables, &v, &r, &e) && r.ok;
 	plain.found = false; /* what is in the switches is to be replaced */
 	if (ok && c->plan && !sm_lanes_plan(&plain, threads, &r, out))

@@ -525,8 +525,10 @@ static bool compute(const struct sm_compute *c, unsigned threads, struct sm_rout
 	if (!out->tables)
 		return c->choose && sm_choice_compute(c, threads, r, out, done);
 	if (g && !g->updown && !out->instead) {
+		struct rt_opts o = sm_worker_opts(c, threads);
+
 		free(out->rank);
-		out->rank = NULL;
+		out->rank = rt_tables_ranks(g, c->fab, &o, out->tables);
 	}
 	out->verified = verify_stage(c, out, threads, r);
 	if (g && g->update && !out->instead && c->stage == SM_FINAL)

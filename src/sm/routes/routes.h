@@ -102,6 +102,11 @@ struct sm_routing {
 	uint16_t ready;	      /* LIDs up to this are computed */
 	struct fab *prev_fab; /* the last snapshot whose tables were all in force, and those */
 	struct rt_tables *prev_tables;
+	enum {
+		SM_LANES_UNKNOWN,
+		SM_LANES_ONE,
+		SM_LANES_SEVERAL
+	} lanes_before; /* of the last tables */
 	uint64_t *prev_rank;
 	bool prev_ranked;     /* prev_tables obey it */
 	struct sm_task *task; /* of the last request of a round; NULL: none */

@@ -48,6 +48,8 @@ void sm_routes_of_old(struct sm *sm, struct fab *old, bool in_force)
 	struct sm_routing *x = &sm->routes;
 
 	sm_balance_reset(sm);
+	if (x->tables)
+		x->lanes_before = x->tables->lanes ? SM_LANES_SEVERAL : SM_LANES_ONE;
 	if ((sm_final_routes(sm)->update || x->ref.engine) && in_force && old && x->tables &&
 	    x->rank && !x->tables->lanes) {
 		sm_routes_forget(sm);

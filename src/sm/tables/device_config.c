@@ -29,7 +29,7 @@ static enum sm_outcome configure_begin(struct sm *sm)
 	sm_drain_measure(sm);
 	sm->dev.turns.n = 0; /* their switches are those of the last snapshot */
 	sm_maps_of_hosts(sm);
-	sm_qos_check(sm);
+	sm->dev.qos_unset = sm->cfg.qos && !sm_qos_maps_serve(sm);
 	sm_pkeys_round(sm);
 	memset(&sm->run.configure, 0, sizeof(sm->run.configure));
 	if (sm->virtual.batch.broken && sm->core.now < sm->virtual.wait_until)

@@ -59,17 +59,29 @@ bool sm_qos_vlarb(struct sm *sm, uint32_t port, unsigned block, struct sm_req *r
 	return vlarb_block(sm, port, block, &v, r);
 }
 
-/* An engine that can use several lanes may have needed one. */
+/* An engine that can use several lanes may have needed one: the tables in force tell, or those before this round. If new ones
+ * need several, their maps follow. */
 bool sm_qos_maps_serve(const struct sm *sm)
 {
-	return sm->cfg.qos &&
-	       (sm->routes.tables ? !sm->routes.tables->lanes : !sm_lanes_wanted(sm));
+	if (!sm->cfg.qos || sm->routes.tables)
+		return sm->cfg.qos && !sm->routes.tables->lanes;
+	return sm->routes.lanes_before == SM_LANES_ONE ||
+	       (sm->routes.lanes_before == SM_LANES_UNKNOWN && !sm_lanes_wanted(sm));
 }
 
+/* Only tables tell: before there are any, an engine that can use several lanes may need one. */
 void sm_qos_check(struct sm *sm)
 {
-	bool unused = sm->cfg.qos && !sm_qos_maps_serve(sm) && pol_has_sl2vl(sm_policy(sm));
+	bool unused = sm->cfg.qos && sm->routes.tables && sm->routes.tables->lanes &&
+		      pol_has_sl2vl(sm_policy(sm));
 
+	if (!sm->routes.tables)
+		return;
+	if (sm->dev.qos_unset && sm_qos_maps_serve(sm)) { /* the engine needed one lane */
+		sm->dev.qos_unset = false;
+		sm_unfinished(sm);
+		sm_change_later(sm, SM_CAUSE_ORDER, SM_ABOUT_NOTHING);
+	}
 	if (unused && !sm->dev.qos_unused)
 		sm_note(sm, .kind = SM_NOTE_QOS_UNUSED);
 	sm->dev.qos_unused = unused;

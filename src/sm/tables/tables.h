@@ -71,6 +71,7 @@ struct sm_device_tables {
 	time_ps drained_at;	/* packets of routes before the present ones are gone */
 	time_ps found_at;	/* tables of another manager may have changed until then */
 	bool qos_unused; /* SL-to-VL tables are configured, and routes with lanes have their own */
+	bool qos_unset;	 /* SL-to-VL tables of QoS waited for tables that tell whether they serve */
 	uint64_t drain_effort; /* LIDs compared for the turns of the running distribution */
 };
 

@@ -156,11 +156,12 @@ static bool same_port(const struct sm *sm, uint32_t port, port_id was)
 	const struct sm_port *p = &sm->topo.ports.at[port];
 	const struct fab_port *w = &sm->topo.fab->ports[was];
 
-	if (p->has_lid != (w->lid != 0) || (w->lid && (p->pi.lid != w->lid || p->pi.lmc != w->lmc)))
+	if ((p->has_lid && p->pi.lid) != (w->lid != 0) ||
+	    (w->lid && (p->pi.lid != w->lid || p->pi.lmc != w->lmc)))
 		return false;
 	if (p->peer == NONE || w->peer == FAB_NONE)
 		return p->peer == NONE && w->peer == FAB_NONE;
-	return p->pi.state == IBA_PORT_ACTIVE &&
+	return (p->pi.state == IBA_PORT_ACTIVE || sm->cfg.observe) &&
 	       sm->topo.ports.at[p->peer].num == sm->topo.fab->ports[w->peer].num &&
 	       sm->topo.nodes.at[sm->topo.ports.at[p->peer].node].guid ==
 		       sm->topo.fab->nodes[sm->topo.fab->ports[w->peer].node].guid;
@@ -176,7 +177,7 @@ static bool same_node(const struct sm *sm, uint32_t node, node_id was)
 	/*
 	 * Only what a round would set counts: otherwise rounds would follow each other for ever.
 	 */
-	if (n->type == IBA_NODE_SWITCH && !sm_top_serves(sm, &n->si))
+	if (n->type == IBA_NODE_SWITCH && !sm->cfg.observe && !sm_top_serves(sm, &n->si))
 		return false;
 	for (unsigned p = 0; p <= n->nports; p++)
 		if (!same_port(sm, n->first_port + p, w->first_port + p))
@@ -193,7 +194,8 @@ bool sm_snapshot_stands(struct sm *sm)
 	uint8_t *in;
 	bool same;
 
-	if (!sm->topo.fab || !sm->routes.tables || sm->core.incomplete || !sm_virtual_stands(sm))
+	if (!sm->topo.fab || (!sm->routes.tables && !sm->cfg.observe) || sm->core.incomplete ||
+	    !sm_virtual_stands(sm))
 		return false;
 	at = mem_array(sm->topo.fab->nnodes, sizeof(*at));
 	in = mark_reachable(sm);

@@ -83,6 +83,8 @@ void sm_virtual_phase(struct sm *sm, enum sm_phase from, enum sm_phase to)
 	v->copies_ps = sm_timeout(sm);
 	if (to != SM_READY && to != SM_SWEEP && to != SM_MOVE && to != SM_AUDIT)
 		sm_defragment_drop(sm); /* the subnet may be another one */
+	if (to == SM_DISCOVER && v->stray)
+		sm_unfinished(sm); /* links may be as before: what slots hold counts as well */
 	if (to == SM_DISCOVER || to == SM_STANDBY) {
 		sm_move_deps_drop(sm);
 		v->stray = false; /* slots that are not known are read */

@@ -57,6 +57,11 @@ uint64_t sm_shared_guid(const struct sm *sm, uint64_t host, unsigned slot)
 	return vm == NONE ? 0 : sm->virtual.vms.at[vm].v.guid;
 }
 
+uint32_t sm_vms_number(const struct sm *sm)
+{
+	return sm->virtual.changes;
+}
+
 uint64_t sm_shared_host(const struct sm *sm, uint64_t vguid)
 {
 	uint32_t vm = map64_get(&sm->virtual.vm_by_guid, vguid);
@@ -140,11 +145,24 @@ void sm_vm_remove(struct sm *sm, uint32_t vm)
 	sm_vms_changed(sm);
 }
 
+/* Trees follow a VM that is a member of groups, and a function that shows its own GUID without a VM. */
+static void trees_follow(struct sm *sm, uint32_t vm, uint32_t host, unsigned slot)
+{
+	const struct sm_vm_record *x = &sm->virtual.vms.at[vm];
+
+	sm_multicast_moved(sm, x->v.guid);
+	if (x->host != NONE)
+		sm_multicast_moved(sm, sm_slot_own_guid(sm, x->host, x->v.slot));
+	if (host != NONE)
+		sm_multicast_moved(sm, sm_slot_own_guid(sm, host, slot));
+}
+
 /* Requests that wait may want it elsewhere: unless one of them says so, they are checked again. */
 void sm_vm_place(struct sm *sm, uint32_t vm, uint32_t host, unsigned slot)
 {
 	struct sm_vm_record *x = &sm->virtual.vms.at[vm];
 
+	trees_follow(sm, vm, host, slot);
 	x->changed = sm_vms_changed(sm);
 	if (x->host != NONE && sm_slot_of(sm, x->host, x->v.slot)->vm == vm) {
 		sm_slot_of(sm, x->host, x->v.slot)->vm = NONE;

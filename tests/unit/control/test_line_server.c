@@ -259,7 +259,7 @@ TEST(subscribers_get_events)
 
 	put(fd, "events\n", 7);
 	put(slow, "events\n", 7);
-	assert_string_equal(get(w, fd), "{\"ok\":true}\n");
+	assert_string_equal(get(w, fd), "{\"ok\":true,\"version\":1}\n");
 	lines_send_event(w->l, "it happened");
 	assert_string_equal(get(w, fd), "it happened\n");
 	assert_string_equal(get(w, quiet), "");
@@ -310,7 +310,7 @@ TEST(idle_connections_are_closed)
 
 	lines_limit(w->l, &(struct lines_limits){.idle_s = 1});
 	put(listens, "events\n", 7);
-	assert_string_equal(get(w, listens), "{\"ok\":true}\n");
+	assert_string_equal(get(w, listens), "{\"ok\":true,\"version\":1}\n");
 	for (int tries = 0; tries < 10000 && strcmp(got, "GONE"); tries++, usleep(1000))
 		got = get(w, idle);
 	assert_string_equal(got, "GONE");

@@ -312,6 +312,13 @@ TEST(counters_can_be_set)
 	does(m, "PerformanceSet \"host0\"[1] PortCountersExtended.PortXmitPkts = 0x10");
 	assert_int_equal(sim_counted(m->sim, p, SIM_CNT_LINK_DOWNED), 7);
 	assert_int_equal(sim_counted(m->sim, p, SIM_CNT_XMIT_PKTS), 16);
+	does(m, "agent host0 narrow");
+	assert_int_equal(sim_agent(m->sim, m->fab->ports[p].node), SIM_AGENT_NARROW);
+	does(m, "agent all full");
+	for (node_id n = 0; n < m->fab->nnodes; n++)
+		assert_int_equal(sim_agent(m->sim, n), SIM_AGENT_FULL);
+	refuses(m, "agent host0 deaf", "expected wide, narrow, full or silent");
+	refuses(m, "agent nowhere wide", "expected a node");
 	refuses(m, "counter host0 SymbolErrorCounter", "expected a port in brackets");
 	refuses(m, "counter host0[1] Symbols", "expected a counter such as");
 	refuses(m, "PerformanceSet host0[1] PortCounters.LinkDownedCounter",

@@ -3,7 +3,7 @@
  * Engine balanced and its lanes: hosts' routes are shortest, no lane has a cycle, loads are even, lanes that do not
  * suffice are refused. Keeps no state; each test makes its own fabric. The verifier, which shares no code with it, is the
  * judge.
- * Covers: balanced.c, layers.c, lane_graphs.c, switch_graph.c
+ * Covers: balanced.c, balanced_ranks.c, layers.c, lane_graphs.c, switch_graph.c
  */
 #include "route_fixture.h"
 
@@ -268,6 +268,42 @@ TEST(lids_of_a_host_take_different_ways)
 	}
 }
 
+/* A whole tree needs no lanes, and a change is as that of engine tree; other shapes have no ranks. */
+TEST(routes_of_a_tree_obey_its_ranks)
+{
+	struct fab *f = world_make((struct fab_gen){.kind = "mtree", .dims = {8, 3}}), *now;
+	struct fab *torus = world_make((struct fab_gen){.kind = "torus", .dims = {5, 5}});
+	struct rt_opts o = {.root = FAB_NONE, .threads = 1, .steady = true};
+	struct world_down d = world_down_new(f);
+	struct rt_tables *t = balanced(f, 0, 1), *u = balanced(torus, 0, 1), *after;
+	uint64_t *rank = rt_tables_ranks(&rt_balanced, f, &o, t), *then;
+	struct rt_before ref = {f, rank, t};
+	struct rt_update_stats st;
+	struct rt_report r;
+	struct err e;
+
+	assert_non_null(rank);
+	assert_null(rt_tables_ranks(&rt_balanced, torus, &o, u));
+	r = world_verify(f, t, (struct rt_verify_opts){.threads = 1, .rank = rank});
+	assert_true(r.ok);
+	rt_report_free(&r);
+	d.node[f->switches[40]] = true;
+	now = world_now(f, &d);
+	then = mem_array((size_t)f->nswitches + 1, sizeof(*then));
+	assert_int_equal(rt_balanced.update(now, &ref, &after, then, &st, &e), 0);
+	assert_true(rt_verify_change(now, after, then, &ref));
+	assert_true(st.changed * 10 < (uint64_t)f->nswitches * t->top_lid);
+	rt_tables_free(after);
+	rt_tables_free(t);
+	rt_tables_free(u);
+	free(then);
+	free(rank);
+	world_down_free(&d);
+	fab_free(now);
+	fab_free(torus);
+	fab_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -276,6 +312,7 @@ int main(void)
 		cmocka_unit_test(irregular_and_odd_fabrics_are_free_of_deadlock),
 		cmocka_unit_test(damaged_trees_are_free_of_deadlock),
 		cmocka_unit_test(loads_are_even),
+		cmocka_unit_test(routes_of_a_tree_obey_its_ranks),
 		cmocka_unit_test(lids_of_a_host_take_different_ways),
 		cmocka_unit_test(lanes_that_do_not_suffice_are_refused),
 		cmocka_unit_test(fabrics_without_switches_or_links_do_no_harm),

@@ -2,7 +2,7 @@
 /*
  * Several LIDs of a host: of the pairs of hosts between which there are several shortest ways, how many have LIDs whose routes
  * differ in a link. Keeps no state; each row of the table makes its own fabric.
- * Further engines than these lead many LIDs of a host one way: the figures are what they do today.
+ * up*-down* routes and one order of dependencies leave some pairs one way: the figures are what engines do today.
  */
 #include "route_fixture.h"
 
@@ -90,16 +90,16 @@ static const struct {
 	{{.kind = "mtree", .dims = {8, 3}}, &rt_fera, 100},
 	{{.kind = "mtree", .dims = {8, 3}}, &rt_balanced, 100},
 	{{.kind = "mtree", .dims = {8, 3}}, &rt_nue, 100},
-	{{.kind = "torus", .dims = {6, 6}, .hosts = 1, .has_hosts = true}, &rt_torus, 40},
-	{{.kind = "torus", .dims = {6, 6}, .hosts = 1, .has_hosts = true}, &rt_nue, 0},
+	{{.kind = "torus", .dims = {6, 6}, .hosts = 1, .has_hosts = true}, &rt_torus, 100},
+	{{.kind = "torus", .dims = {6, 6}, .hosts = 1, .has_hosts = true}, &rt_nue, 94},
 	{{.kind = "torus", .dims = {6, 6}, .hosts = 1, .has_hosts = true}, &rt_balanced, 100},
-	{{.kind = "torus", .dims = {6, 6}, .hosts = 1, .has_hosts = true}, &rt_updn, 0},
-	{{.kind = "dragonfly", .dims = {2, 4, 2}}, &rt_dragonfly, 70},
+	{{.kind = "torus", .dims = {6, 6}, .hosts = 1, .has_hosts = true}, &rt_updn, 74},
+	{{.kind = "dragonfly", .dims = {2, 4, 2}}, &rt_dragonfly, 100},
 	{{.kind = "dragonfly", .dims = {2, 4, 2}}, &rt_balanced, 100},
-	{{.kind = "dragonfly", .dims = {2, 4, 2}}, &rt_nue, 0},
-	{{.kind = "irregular", .dims = {24}, .ports = 8, .seed = 3}, &rt_nue, 0},
+	{{.kind = "dragonfly", .dims = {2, 4, 2}}, &rt_nue, 98},
+	{{.kind = "irregular", .dims = {24}, .ports = 8, .seed = 3}, &rt_nue, 100},
 	{{.kind = "irregular", .dims = {24}, .ports = 8, .seed = 3}, &rt_balanced, 100},
-	{{.kind = "irregular", .dims = {24}, .ports = 8, .seed = 3}, &rt_updn, 0},
+	{{.kind = "irregular", .dims = {24}, .ports = 8, .seed = 3}, &rt_updn, 83},
 };
 
 TEST(two_lids_of_a_host_have_two_ways)

@@ -122,7 +122,7 @@ TEST(hosts_are_found_as_users_name_them)
 	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)f->nodes[f->switches[1]].guid);
 	assert_int_equal(rt_node_named(&x, text), f->switches[1]);
 	assert_int_equal(rt_node_named(&x, "0xdead"), FAB_NONE);
-	assert_int_equal(rt_guid_list("x", "# none\n0x12 host\n 34\r\n", 23, &guids, &e), 0);
+	assert_int_equal(rt_guid_list("x", "# none\n0x12 host\n 34\r\n", 22, &guids, &e), 0);
 	assert_string_equal(guids.s, "0x0000000000000012\n0x0000000000000034\n");
 	assert_int_equal(rt_guid_list("x", "0x12\nhost", 9, &guids, &e), -EINVAL);
 	assert_non_null(strstr(e.text, "x:2: expected a GUID"));

@@ -11,11 +11,13 @@
 struct state {
 	struct fab *f;
 	struct rt_tables *t;
+	uint64_t *rank; /* that they obey: balanced in a tree; NULL */
 };
 
 static void state_free(struct state *x)
 {
 	rt_tables_free(x->t);
+	free(x->rank);
 	fab_free(x->f);
 }
 
@@ -28,6 +30,7 @@ static struct state state_scratch(const struct rt_engine *g, struct fab *f)
 
 	if (rt_compute(g, f, &o, &x.t, &e))
 		fail_msg("%s: %s", g->name, e.text);
+	x.rank = rt_tables_ranks(g, f, &o, x.t);
 	return x;
 }
 
@@ -36,10 +39,12 @@ static struct state state_reroute(const struct state *ref, struct fab *f,
 				  struct rt_update_stats *st)
 {
 	struct state x = {.f = f};
-	struct rt_before b = {ref->f, NULL, ref->t};
+	struct rt_before b = {ref->f, ref->rank, ref->t};
 	struct err e;
-	int rc = rt_reroute_lanes(f, &b, &x.t, NULL, st, &e);
+	int rc;
 
+	x.rank = ref->rank ? mem_array((size_t)f->nswitches + 1, sizeof(*x.rank)) : NULL;
+	rc = rt_balanced.update(f, &b, &x.t, x.rank, st, &e);
 	if (rc && rc != -EDEADLK)
 		fail_msg("%s", e.text);
 	return x;

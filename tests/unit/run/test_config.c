@@ -252,12 +252,50 @@ TEST(unsafe_accepts_unsafe_mechanisms)
 			 0); /* outwards is safe there */
 }
 
-static void count(void *ctx, const char *text)
+static void count(void *ctx, const struct run_fault *f)
 {
 	unsigned *n = ctx;
 
-	assert_true(strlen(text) > 0);
+	assert_true(strlen(f->text) > 0);
 	++*n;
+}
+
+static void keep_first(void *ctx, const struct run_fault *f)
+{
+	struct strbuf *s = ctx;
+
+	strbuf_addf(s, "%u:%u %s\n", f->line, f->column, f->text);
+}
+
+/* Directories that do not exist are faults, with their lines; the defaults name none. */
+static void places_check(const char *path, int fd)
+{
+	static const char text[] = "files: {dumps: /nonexistent}\nmetrics:\n  file: /tmp/a/b.prom\n"
+				   "log: {file: weft.log}\ncontrol: {socket: /tmp/sock}\n";
+	char want[512];
+	struct strbuf got = {0};
+	struct settings c;
+
+	settings_default(&c);
+	assert_int_equal(run_config_places(&c, keep_first, &got), 0);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(pwrite(fd, text, strlen(text), 0), strlen(text));
+	assert_int_equal(run_config_faults(path, &c, keep_first, &got), 2);
+	snprintf(want, sizeof(want),
+		 "1:16 %s:1:16: files.dumps: expected a directory that exists, found "
+		 "'/nonexistent'\n3:9 %s:3:9: metrics.file: expected a file in a directory that "
+		 "exists, found '/tmp/a/b.prom'\n",
+		 path, path);
+	assert_string_equal(got.s, want);
+	got.len = 0;
+	snprintf(c.log_file, sizeof(c.log_file), "/nonexistent/log");
+	assert_int_equal(run_config_places(&c, keep_first, &got), 1);
+	assert_string_equal(got.s,
+			    "0:0 log.file: expected a file in a directory that exists, found "
+			    "'/nonexistent/log'\n");
+	strbuf_free(&got);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(pwrite(fd, "a: 1\n", 5, 0), 5);
 }
 
 TEST(files)
@@ -277,6 +315,7 @@ TEST(files)
 	assert_int_equal(dprintf(fd, "a: 1\nb: 2\nlog: {x: 3}\n"), 22);
 	assert_int_equal(run_config_faults(path, &c, count, &told), 3);
 	assert_int_equal(told, 3);
+	places_check(path, fd);
 	assert_int_equal(run_config_load(path, &c, NULL, &e), -EINVAL);
 	assert_int_equal(ftruncate(fd, 0), 0);
 	assert_int_equal(run_config_load(path, &c, NULL, &e), 0);

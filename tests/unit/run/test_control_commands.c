@@ -2,7 +2,7 @@
 /*
  * Commands of the control socket on a manager that brought up a small simulated fabric, and requests that
  * are refused.
- * Covers: control_commands.c, control_status.c, control_subnet.c, control_node.c, subnet_view.c
+ * Covers: control_commands.c, control_status.c, control_subnet.c, control_node.c, control_groups.c, control_partitions.c, subnet_view.c
  */
 #include "unit_test.h"
 
@@ -51,9 +51,13 @@ static int on_dump(void *ctx UNUSED, struct err *e)
 	return w.dumped++ ? err_set(e, -EIO, "the disk is gone") : 0;
 }
 
-static void on_reload(void *ctx UNUSED)
+static int on_reload(void *ctx UNUSED, struct strbuf *fixed, struct strbuf *faults, struct err *e)
 {
 	w.reloaded++;
+	if (w.reloaded == 1)
+		return strbuf_add(fixed, "transport.device"), 0;
+	strbuf_add(faults, "w.yaml:1:1: a\nw.yaml:2:1: b\n");
+	return err_set(e, -EINVAL, "w.yaml:1:1: a (and 1 more)");
 }
 
 static void on_stop(void *ctx UNUSED)
@@ -61,10 +65,24 @@ static void on_stop(void *ctx UNUSED)
 	w.stopped++;
 }
 
+/* The first and the last host. */
+static bool join_group(void)
+{
+	node_id first = fab_node_by_text(w.fab, "host 0"), last = fab_node_by_text(w.fab, "host 7");
+	const struct sm_group_member m[] = {
+		{w.fab->ports[fab_port_id(w.fab, first, 1)].guid, true, true},
+		{w.fab->ports[fab_port_id(w.fab, last, 1)].guid, true, true}};
+	const struct sm_group g = {IBA_LID_MCAST_FIRST, 0, m, 2};
+
+	return lab_manager_groups(w.lab, 0, &g, 1) &&
+	       lab_run_ready(w.lab, sim_now(lab_sim(w.lab)) + 10 * PS_PER_S);
+}
+
 static int setup(void **state UNUSED)
 {
 	struct fab_gen g = {.kind = "mtree", .dims = {4, 2}, .ndims = 2};
 	struct lab_config c;
+	struct sa_config sc;
 	struct sm_status st;
 	struct err e;
 
@@ -72,7 +90,7 @@ static int setup(void **state UNUSED)
 	w.fab = fab_generate(&g, &e);
 	w.lab = lab_new(w.fab, &c, &e);
 	lab_power_on(w.lab, NULL);
-	if (!lab_run_ready(w.lab, 10 * PS_PER_S))
+	if (!lab_run_ready(w.lab, 10 * PS_PER_S) || !join_group())
 		return -1;
 	settings_default(&w.cfg);
 	sm_status(lab_sm(w.lab), &st);
@@ -82,7 +100,9 @@ static int setup(void **state UNUSED)
 						   .round = st.last,
 						   .switches = st.switches,
 						   .nodes = st.nodes};
+	sa_config_default(&sc);
 	w.v = (struct run_view){.cfg = &w.cfg,
+				.sa = sa_new(&sc),
 				.sm = lab_sm(w.lab),
 				.connected = true,
 				.uptime_ms = 1234,
@@ -98,6 +118,7 @@ static int setup(void **state UNUSED)
 
 static int teardown(void **state UNUSED)
 {
+	sa_free(w.v.sa);
 	lab_free(w.lab);
 	fab_free(w.fab);
 	return 0;
@@ -270,10 +291,11 @@ TEST(pieces_at_rest)
 {
 	static const char *const lines[] = {
 		"{\"cmd\":\"topology\",\"first\":0,\"count\":5,\"at_rest\":1}",
-		"{\"cmd\":\"tables\",\"first\":0,\"at_rest\":1}"};
+		"{\"cmd\":\"tables\",\"first\":0,\"at_rest\":1}",
+		"{\"cmd\":\"group_tree\",\"mlid\":\"0xc000\",\"at_rest\":1}"};
 	static const char *const now[] = {
 		"{\"cmd\":\"topology\",\"first\":0,\"count\":5,\"at_rest\":0}",
-		"{\"cmd\":\"tables\",\"first\":0}"};
+		"{\"cmd\":\"tables\",\"first\":0}", "{\"cmd\":\"group_tree\",\"mlid\":\"0xc000\"}"};
 	struct run_view v = w.v;
 	struct lab_config c;
 	struct err e;
@@ -285,7 +307,7 @@ TEST(pieces_at_rest)
 	assert_true(lab_run_ready(l, 10 * PS_PER_S));
 	v.sm = lab_sm(l);
 	for (unsigned busy = 0; busy < 3; busy++) {
-		for (unsigned i = 0; i < 2; i++) {
+		for (unsigned i = 0; i < ARRAY_LEN(lines); i++) {
 			json_t *a = ask(&v, lines[i], true);
 
 			assert_int_equal(json_is_true(json_object_get(a, "busy")), busy == 1);
@@ -347,6 +369,36 @@ TEST(tables_and_trees)
 		"'999' is not in the subnet: expected a GUID, a LID, an S-/H- id or a name");
 }
 
+TEST(the_tree_of_a_group)
+{
+	json_t *a = ask(&w.v, "{\"cmd\":\"group_tree\",\"mlid\":\"0xc000\"}", true), *row;
+	unsigned ports = 0;
+	size_t i;
+
+	assert_int_equal(num(a, "mlid"), 0xc000);
+	assert_int_equal(num(a, "switches"), 6);
+	assert_int_equal(num(a, "next"), 6);
+	json_array_foreach(json_object_get(a, "tree"), i, row) ports +=
+		(unsigned)json_array_size(json_object_get(row, "ports"));
+	assert_int_equal(i, 3);		    /* a root and two leaves */
+	assert_int_equal(ports, 2 * 2 + 2); /* two links between switches, two members */
+	json_decref(a);
+	a = ask(&w.v, "{\"cmd\":\"group_tree\",\"mlid\":\"0xc000\",\"first\":4,\"count\":1}", true);
+	assert_int_equal(num(a, "next"), 5);
+	json_decref(a);
+	a = ask(&w.v, "{\"cmd\":\"group_tree\",\"mlid\":\"0xfffe\",\"first\":99}", true);
+	assert_int_equal(json_array_size(json_object_get(a, "tree")), 0);
+	assert_int_equal(num(a, "next"), 6);
+	json_decref(a);
+	refused("{\"cmd\":\"group_tree\"}", "group_tree needs 'mlid'");
+	refused("{\"cmd\":\"group_tree\",\"mlid\":\"0xbfff\"}",
+		"'mlid': expected a multicast LID, 0xc000 to 0xfffe; found '0xbfff'");
+	refused("{\"cmd\":\"group_tree\",\"mlid\":\"65535\"}",
+		"'mlid': expected a multicast LID, 0xc000 to 0xfffe; found '65535'");
+	refused("{\"cmd\":\"groups\",\"mgid\":\"ff12\"}",
+		"'mgid': expected a GID such as ff12:401b:ffff:0:0:0:ffff:ffff; found 'ff12'");
+}
+
 TEST(a_node_with_all_attributes)
 {
 	json_t *a = ask(&w.v, "{\"cmd\":\"node\",\"node\":\"S-0002000000000001\"}", true), *port;
@@ -393,6 +445,105 @@ TEST(counters_are_asked_of_the_device)
 		"'port': expected 1 to 4");
 	refused("{\"cmd\":\"counters\",\"node\":\"S-0002000000000001\"}",
 		"counters cannot be read here");
+}
+
+/* Members of a partition, by the rows of an answer; its numbers agree with the rows. */
+static size_t members_of(const json_t *partition, const char *as)
+{
+	size_t n = 0, i;
+	json_t *m;
+
+	json_array_foreach(json_object_get(partition, "members"), i, m) n +=
+		!strcmp(json_string_value(json_object_get(m, "as")), as);
+	return n;
+}
+
+TEST(partitions_with_members)
+{
+	static const char conf[] =
+		"Default=0x7fff, ipoib : ALL=limited, SELF=full ;\n"
+		"storage=0x10, ipoib, indx0 : ALL_CAS=full, ALL_SWITCHES=both ;\n"
+		"empty=0x11 : ;\n";
+	json_t *a = ask(&w.v, "{\"cmd\":\"partitions\"}", true), *rows, *b;
+	struct pol *p = pol_new();
+	struct err e;
+
+	assert_false(json_is_true(json_object_get(a, "configured")));
+	rows = json_object_get(a, "partitions");
+	assert_int_equal(json_array_size(rows), 1);
+	assert_int_equal(members_of(json_array_get(rows, 0), "full"), 14);
+	json_decref(a);
+	assert_int_equal(pol_read_partitions(p, "f", conf, strlen(conf), &e), 0);
+	p->both = true;
+	sm_policy_set((struct sm *)w.v.sm, p);
+	pol_free(p);
+	a = ask(&w.v, "{\"cmd\":\"partitions\"}", true);
+	assert_true(json_is_true(json_object_get(a, "configured")));
+	rows = json_object_get(a, "partitions");
+	assert_int_equal(json_array_size(rows), 3);
+	assert_int_equal(members_of(json_array_get(rows, 0), "limited"), 13);
+	assert_int_equal(members_of(json_array_get(rows, 0), "full"), 1);
+	assert_int_equal(num(json_array_get(rows, 0), "limited"), 13);
+	assert_int_equal(members_of(json_array_get(rows, 1), "full"), 8);
+	assert_int_equal(members_of(json_array_get(rows, 1), "both"), 6);
+	assert_true(json_is_true(json_object_get(json_array_get(rows, 1), "indx0")));
+	b = json_array_get(json_object_get(json_array_get(rows, 1), "groups"), 0);
+	assert_string_equal(json_string_value(json_object_get(b, "mgid")),
+			    "ff12:401b:8010:0:0:0:ffff:ffff");
+	assert_string_not_equal(json_string_value(json_object_get(b, "mlid")), "0x0000");
+	assert_int_equal(json_array_size(json_object_get(json_array_get(rows, 2), "members")), 0);
+	assert_int_equal(num(a, "records"), 29);
+	assert_int_equal(num(a, "next"), 29);
+	json_decref(a);
+}
+
+/* Parts of the list, of any size, have each member once. */
+TEST(partitions_in_parts)
+{
+	for (unsigned count = 1; count < 31; count++) {
+		size_t members = 0, next = 0, all;
+
+		do {
+			char line[80];
+			json_t *a, *row;
+			size_t i;
+
+			snprintf(line, sizeof(line),
+				 "{\"cmd\":\"partitions\",\"first\":%zu,\"count\":%u}", next,
+				 count);
+			a = ask(&w.v, line, true);
+			json_array_foreach(json_object_get(a, "partitions"), i, row) members +=
+				json_array_size(json_object_get(row, "members"));
+			assert_true(num(a, "next") > (json_int_t)next);
+			next = (size_t)num(a, "next");
+			all = (size_t)num(a, "records");
+			json_decref(a);
+		} while (next < all);
+		assert_int_equal(members, 28);
+	}
+}
+
+TEST(partitions_without_members_and_one_of_them)
+{
+	json_t *a = ask(&w.v, "{\"cmd\":\"partitions\",\"members\":0,\"count\":1}", true), *row;
+	long long all = num(a, "records");
+
+	assert_true(all >= 2);
+	assert_int_equal(num(a, "next"), 1);
+	row = json_array_get(json_object_get(a, "partitions"), 0);
+	assert_int_equal(json_array_size(json_object_get(row, "members")), 0);
+	assert_true(num(row, "full") + num(row, "limited") > 0);
+	json_decref(a);
+	a = ask(&w.v, "{\"cmd\":\"partitions\",\"pkey\":\"0x7fff\"}", true);
+	assert_int_equal(json_array_size(json_object_get(a, "partitions")), 1);
+	row = json_array_get(json_object_get(a, "partitions"), 0);
+	assert_string_equal(json_string_value(json_object_get(row, "pkey")), "0x7fff");
+	assert_int_equal(json_array_size(json_object_get(row, "members")), num(a, "records"));
+	row = json_array_get(json_object_get(row, "members"), 0);
+	assert_int_equal(strncmp(json_string_value(json_object_get(row, "node")), "0x000", 5), 0);
+	json_decref(a);
+	refused("{\"cmd\":\"partitions\",\"pkey\":\"0x10000\"}",
+		"'pkey': expected a P_Key such as 0x8001; found '0x10000'");
 }
 
 TEST(switches_and_ports)
@@ -489,13 +640,28 @@ TEST(changes)
 	refused("{\"cmd\":\"changes\",\"count\":\"2\"}", "'count': expected a number");
 }
 
+/* What needs a restart is said; a reload that fails has every fault. */
+static void reload_check(void)
+{
+	json_t *a = ask(&w.v, "{\"cmd\":\"reload\"}", true), *f;
+
+	assert_string_equal(json_string_value(json_object_get(a, "after_restart")),
+			    "transport.device");
+	json_decref(a);
+	a = ask(&w.v, "{\"cmd\":\"reload\"}", false);
+	f = json_object_get(a, "faults");
+	assert_int_equal(json_array_size(f), 2);
+	assert_string_equal(json_string_value(json_array_get(f, 1)), "w.yaml:2:1: b");
+	json_decref(a);
+}
+
 TEST(orders_reach_the_manager)
 {
 	json_t *a;
 
 	json_decref(ask(&w.v, "{\"cmd\":\"sweep\"}", true));
 	json_decref(ask(&w.v, "{\"cmd\":\"resync\"}", true));
-	json_decref(ask(&w.v, "{\"cmd\":\"reload\"}", true));
+	reload_check();
 	json_decref(ask(&w.v, "{\"cmd\":\"stop\"}", true));
 	json_decref(ask(&w.v, "{\"cmd\":\"log\",\"level\":\"debug\"}", true));
 	assert_int_equal(w.level, RUN_LOG_DEBUG);
@@ -506,7 +672,7 @@ TEST(orders_reach_the_manager)
 	json_decref(a);
 	json_decref(ask(&w.v, "{\"cmd\":\"dump\"}", true));
 	refused("{\"cmd\":\"dump\"}", "the disk is gone");
-	assert_true(w.swept == 1 && w.resynced == 1 && w.reloaded == 1 && w.stopped == 1 &&
+	assert_true(w.swept == 1 && w.resynced == 1 && w.reloaded == 2 && w.stopped == 1 &&
 		    w.dumped == 2);
 	a = ask(&w.v, "{\"cmd\":\"config\"}", true);
 	assert_non_null(strstr(json_string_value(json_object_get(a, "text")), "mechanism: weft"));
@@ -549,8 +715,8 @@ TEST(unknown_requests_are_refused)
 	refused("{\"cmd\":\"statsu\"}", "unknown command 'statsu', did you mean 'status'?");
 	refused("{\"cmd\":\"xyzzy\"}",
 		"unknown command 'xyzzy': expected one of status, topology, route, switches, ports, node, "
-		"tables, tree, counters, changes, "
-		"smps, config, sa, paths, groups, services, subscriptions, sweep, resync, handover, log, dump, reload, stop, vm_list, vm_hosts, vm_create, "
+		"tables, tree, counters, perf, sick, changes, "
+		"smps, config, sa, paths, groups, group_tree, partitions, services, subscriptions, sweep, resync, handover, log, dump, reload, stop, vm_list, vm_hosts, vm_create, "
 		"vm_start, vm_stop, vm_migrate, vm_destroy, vm_batch, vm_defragment");
 	refused("{\"cmd\":\"status\",\"verbose\":1}", "status takes no 'verbose'");
 	refused("{}", "expected {\"cmd\": \"...\"}");
@@ -566,8 +732,12 @@ int main(void)
 		cmocka_unit_test(topology_in_parts),
 		cmocka_unit_test(pieces_at_rest),
 		cmocka_unit_test(tables_and_trees),
+		cmocka_unit_test(the_tree_of_a_group),
 		cmocka_unit_test(a_node_with_all_attributes),
 		cmocka_unit_test(counters_are_asked_of_the_device),
+		cmocka_unit_test(partitions_with_members),
+		cmocka_unit_test(partitions_in_parts),
+		cmocka_unit_test(partitions_without_members_and_one_of_them),
 		cmocka_unit_test(switches_and_ports),
 		cmocka_unit_test(routes_end_at_the_destination),
 		cmocka_unit_test(one_route),

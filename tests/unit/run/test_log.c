@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <jansson.h>
 #include <unistd.h>
 
 #include "run/daemon.h"
@@ -73,6 +74,28 @@ TEST(unknown_fields_are_left_out)
 	assert_string_equal(s.s, "notice  reloaded: configuration reloaded; effective after a "
 				 "restart only: window");
 	strbuf_free(&s);
+}
+
+/* Of each kind of note, as JSON: no key comes twice, and none is one that every record has. */
+TEST(no_key_comes_twice)
+{
+	struct run_log l = {.format = RUN_LOG_JSON};
+
+	for (unsigned k = 0; k < 4 * SM_NOTE_NKINDS; k++) { /* each about each kind of subject */
+		struct sm_note n = {.kind = k / 4,
+				    .about = {.kind = k % 4, .a = {.guid = 1}, .b = {.guid = 2}}};
+		struct strbuf s = {0};
+		json_error_t why;
+		json_t *j;
+
+		log_render_note(&l, &n, NULL, &s);
+		j = json_loads(s.s, JSON_REJECT_DUPLICATES, &why);
+		if (!j)
+			fail_msg("%s: %s", s.s, why.text);
+		assert_non_null(json_object_get(j, "record"));
+		json_decref(j);
+		strbuf_free(&s);
+	}
 }
 
 static const char *device_name; /* what every device is called */
@@ -308,6 +331,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_read_as_sentences),
 		cmocka_unit_test(unknown_fields_are_left_out),
+		cmocka_unit_test(no_key_comes_twice),
 		cmocka_unit_test(devices_have_names),
 		cmocka_unit_test(names_from_devices_are_escaped),
 		cmocka_unit_test(times_have_suitable_units),

@@ -188,6 +188,26 @@ TEST(without_a_connection)
 	strbuf_free(&out);
 }
 
+/* A table of all nodes, which takes several segments, and two requests for a node that does not exist. */
+static void requests_to_sa(struct sa *sa, const struct sm *sm)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		struct sa_mad in = {.lid = 1};
+		struct iba_sa_hdr h = {.mask = i ? IBA_SA_BIT(node, lid) : 0};
+		struct iba_sa_node nr = {.lid = 0x1234};
+
+		iba_smp_set_base_version(in.mad, 1);
+		iba_smp_set_mgmt_class(in.mad, IBA_CLASS_SUBN_ADM);
+		iba_smp_set_class_version(in.mad, IBA_SA_CLASS_VERSION);
+		iba_smp_set_method(in.mad, i ? IBA_GET : IBA_SA_GET_TABLE);
+		iba_smp_set_attr_id(in.mad, IBA_SA_NODE);
+		iba_smp_set_tid(in.mad, i + 1);
+		iba_sa_node_put(&nr, in.mad + IBA_SA_DATA_OFF);
+		iba_sa_hdr_put(&h, in.mad);
+		sa_take(sa, sm, &in, PS_PER_S);
+	}
+}
+
 TEST(metrics_of_a_subnet)
 {
 	struct fab_gen g = {.kind = "mtree", .dims = {4, 2}, .ndims = 2};
@@ -196,6 +216,7 @@ TEST(metrics_of_a_subnet)
 	struct strbuf out = {0};
 	struct settings rc;
 	struct lab_config c;
+	struct sa_config sc;
 	static struct om o;
 	struct run_view v;
 	struct err e;
@@ -207,8 +228,10 @@ TEST(metrics_of_a_subnet)
 	l = lab_new(f, &c, &e);
 	lab_power_on(l, NULL);
 	assert_true(lab_run_ready(l, 10 * PS_PER_S));
+	sa_config_default(&sc);
 	v = (struct run_view){.cfg = &rc,
 			      .sm = lab_sm(l),
+			      .sa = sa_new(&sc),
 			      .connected = true,
 			      .mads_in = 12,
 			      .uptime_ms = 1234,
@@ -216,8 +239,15 @@ TEST(metrics_of_a_subnet)
 			      .nchanges = 1,
 			      .notes = notes,
 			      .port.name = "a \"quoted\\ \nname\" \xff\x01"};
+	requests_to_sa(v.sa, v.sm);
 	run_metrics(&v, &out);
 	om_parse(&o, out.s);
+	has(out.s, "weft_sa_serving 1");
+	has(out.s, "weft_sa_requests_total{attribute=\"NodeRecord\",result=\"answered\"} 1");
+	has(out.s, "weft_sa_requests_total{attribute=\"NodeRecord\",result=\"refused\"} 2");
+	has(out.s, "weft_sa_errors_total{status=\"no_records\"} 2");
+	has(out.s, "weft_sa_transfers 1");
+	has(out.s, "weft_sa_groups 2");
 	has(out.s, "weft_up 1");
 	has(out.s, "weft_state{weft_state=\"master\"} 1");
 	has(out.s, "weft_phase{weft_phase=\"ready\"} 1");
@@ -231,6 +261,7 @@ TEST(metrics_of_a_subnet)
 	has(out.s, "weft_round_clean 1");
 	assert_non_null(strstr(out.s, "port=\"a \\\"quoted\\\\ \\nname\\\" ??\""));
 	strbuf_free(&out);
+	sa_free(v.sa);
 	lab_free(l);
 	fab_free(f);
 }
@@ -273,6 +304,38 @@ TEST(requests)
 	assert_int_equal(http_request(much, sizeof(much), &head), 431);
 }
 
+/* The older format: samples stay, families have the names of their samples, types that it does not know are gauges. */
+TEST(metrics_in_the_older_format)
+{
+	static const char text[] =
+		"# TYPE weft_build info\n# HELP weft_build Version.\nweft_build_info{v=\"1\"} 1\n"
+		"# TYPE weft_state stateset\n# HELP weft_state A state.\nweft_state{weft_state=\"a\"} 1\n"
+		"# TYPE weft_cpu_seconds counter\n# UNIT weft_cpu_seconds seconds\n"
+		"# HELP weft_cpu_seconds Time.\nweft_cpu_seconds_total 1.5\n"
+		"# TYPE weft_x unknown\n# HELP weft_y Other.\nweft_x 3\n"
+		"# TYPE weft_h histogram\nweft_h_bucket{le=\"+Inf\"} 1\n# EOF\n";
+	struct strbuf out = {0};
+
+	run_metrics_plain(text, strlen(text), &out);
+	assert_string_equal(
+		out.s,
+		"# TYPE weft_build_info gauge\n# HELP weft_build_info Version.\nweft_build_info{v=\"1\"} 1\n"
+		"# TYPE weft_state gauge\n# HELP weft_state A state.\nweft_state{weft_state=\"a\"} 1\n"
+		"# TYPE weft_cpu_seconds_total counter\n# HELP weft_cpu_seconds_total Time.\n"
+		"weft_cpu_seconds_total 1.5\n"
+		"# TYPE weft_x untyped\n# HELP weft_y Other.\nweft_x 3\n"
+		"# TYPE weft_h histogram\nweft_h_bucket{le=\"+Inf\"} 1\n");
+	for (size_t n = 0; n < strlen(text); n++) { /* cut off anywhere: nothing bad happens */
+		char *part = mem_alloc(n + 1);
+
+		memcpy(part, text, n);
+		out.len = 0;
+		run_metrics_plain(part, n, &out);
+		free(part);
+	}
+	strbuf_free(&out);
+}
+
 struct server {
 	uv_loop_t loop;
 	struct run_http *h;
@@ -284,7 +347,7 @@ static void text(void *ctx, struct strbuf *out)
 	struct server *s = ctx;
 
 	s->asked++;
-	strbuf_add(out, "# EOF\n");
+	strbuf_add(out, "# TYPE weft_x counter\nweft_x_total 1\n# EOF\n");
 }
 
 static int dial(const struct server *s)
@@ -330,18 +393,28 @@ TEST(metrics_over_http)
 
 	signal(SIGPIPE, SIG_IGN);
 	uv_loop_init(&s.loop);
-	assert_int_equal(run_http_listen(&s.h, &s.loop, 0, text, &s, &e), 0);
-	assert_int_equal(run_http_listen(&other, &s.loop, run_http_port(s.h), text, &s, &e),
-			 UV_EADDRINUSE);
+	assert_int_equal(run_http_listen(&s.h, &s.loop, "127.0.0.1", 0, text, &s, &e), 0);
+	assert_int_equal(
+		run_http_listen(&other, &s.loop, "127.0.0.1", run_http_port(s.h), text, &s, &e),
+		UV_EADDRINUSE);
 	assert_non_null(strstr(e.text, "cannot serve metrics"));
 	assert_string_equal(
-		talk(&s, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", false),
+		talk(&s,
+		     "GET /metrics HTTP/1.1\r\nHost: x\r\naccept: text/plain;q=0.5, "
+		     "Application/openmetrics-text;version=1.0.0\r\n\r\n",
+		     false),
 		"HTTP/1.1 200 OK\r\nContent-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n"
-		"Content-Length: 6\r\nConnection: close\r\n\r\n# EOF\n");
-	assert_non_null(strstr(talk(&s, "GET /metrics HTTP/1.1\r\n\r\n", true), "# EOF"));
-	assert_null(strstr(talk(&s, "HEAD /metrics HTTP/1.1\r\n\r\n", false), "# EOF"));
+		"Content-Length: 43\r\nVary: Accept\r\nConnection: close\r\n\r\n"
+		"# TYPE weft_x counter\nweft_x_total 1\n# EOF\n");
+	assert_string_equal(
+		talk(&s, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", false),
+		"HTTP/1.1 200 OK\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"
+		"Content-Length: 43\r\nVary: Accept\r\nConnection: close\r\n\r\n"
+		"# TYPE weft_x_total counter\nweft_x_total 1\n");
+	assert_non_null(strstr(talk(&s, "GET /metrics HTTP/1.1\r\n\r\n", true), "_total 1"));
+	assert_null(strstr(talk(&s, "HEAD /metrics HTTP/1.1\r\n\r\n", false), "_total 1"));
 	assert_memory_equal(talk(&s, "GET /x HTTP/1.1\r\n\r\n", false), "HTTP/1.1 404 ", 13);
-	assert_int_equal(s.asked, 3);
+	assert_int_equal(s.asked, 4);
 	/* Many that say nothing: those beyond the limit are cut off, the rest when the time is up. */
 	for (int i = 0; i < 80; i++)
 		silent[i] = dial(&s), uv_run(&s.loop, UV_RUN_NOWAIT);
@@ -373,6 +446,7 @@ int main(void)
 		cmocka_unit_test(without_a_connection),
 		cmocka_unit_test(metrics_of_a_subnet),
 		cmocka_unit_test(requests),
+		cmocka_unit_test(metrics_in_the_older_format),
 		cmocka_unit_test(metrics_over_http),
 	};
 

@@ -9,6 +9,9 @@
 
 #include <stdlib.h>
 
+#include "sa/registry.h"
+#include "sm/manager.h"
+
 enum { FULL = 1, NON = 2, SEND = 4 };
 
 static struct sa_rig rig;
@@ -207,7 +210,7 @@ static void trees_follow_members(void **state UNUSED)
 	assert_int_equal(change(IBA_SET, 0, FULL, ALL, NULL), 0);
 	assert_int_equal(change(IBA_SET, 1, SEND, JOIN, NULL), 0);
 	assert_true(sa_trees_number(rig.sa) != number);
-	sa_trees(rig.sa, &trees, &ntrees, &members, &nmembers);
+	sa_trees(rig.sa, true, &trees, &ntrees, &members, &nmembers);
 	assert_int_equal(ntrees, 1);
 	assert_int_equal(nmembers, 2);
 	for (uint32_t i = 0; i < nmembers; i++)
@@ -219,6 +222,126 @@ static void trees_follow_members(void **state UNUSED)
 	assert_int_equal(change(IBA_SET, 0, FULL, JOIN, NULL), 0); /* again: nothing is new */
 	assert_int_equal(sa_trees_number(rig.sa), number);
 	assert_int_equal(change(IBA_SA_DELETE, 0, FULL, JOIN, NULL), 0);
+}
+
+static uint8_t level_of(const uint8_t mgid[16])
+{
+	return sa_group_find(rig.sa, mgid)->r.sl;
+}
+
+/* Groups of the policy have an SL that trees fit on; those with members keep theirs. */
+static void levels_of_permanent_groups(void **state UNUSED)
+{
+	static const uint8_t v4[16] = {0xff, 0x12,	  0x40, 0x1b, 0xff,
+				       0xff, [12] = 0xff, 0xff, 0xff, 0xff},
+			     v6[16] = {0xff, 0x12, 0x60, 0x1b, 0xff, 0xff, [15] = 1};
+	struct iba_sa_member m = join_of(2, FULL);
+
+	memcpy(m.mgid, v6, 16);
+	assert_int_equal(ask(IBA_SET, 2, JOIN, &m, NULL), 0);
+	sa_permanent_levels(rig.sa, 0xffff);
+	assert_int_equal(level_of(v4), 0);
+	sa_permanent_levels(rig.sa, 0x0c);
+	assert_int_equal(level_of(v4), 2);
+	assert_int_equal(level_of(v6), 0);
+	sa_permanent_levels(rig.sa, 0x08);
+	assert_int_equal(level_of(v4), 3);
+	sa_permanent_levels(rig.sa, 0); /* no SL is better than another */
+	assert_int_equal(level_of(v4), 3);
+	sa_permanent_levels(rig.sa, 0x01);
+	assert_int_equal(level_of(v4), 0);
+	assert_int_equal(ask(IBA_SA_DELETE, 2, JOIN, &m, NULL), 0);
+}
+
+/* What changed, or all of it, to a manager that only listens. */
+static void tell(struct sm *sm, bool all)
+{
+	struct sm_actions out = {0};
+	struct sa_tree_member *members;
+	struct sm_group_member m[400];
+	struct sm_group g[100];
+	uint32_t ntrees, nmembers;
+	struct sa_tree *trees;
+
+	sa_trees(rig.sa, all, &trees, &ntrees, &members, &nmembers);
+	assert_true(ntrees < ARRAY_LEN(g) && nmembers < ARRAY_LEN(m));
+	for (uint32_t i = 0; i < nmembers; i++)
+		m[i] = (struct sm_group_member){members[i].guid, members[i].receives,
+						members[i].sends};
+	for (uint32_t i = 0; i < ntrees; i++)
+		g[i] = (struct sm_group){trees[i].mlid, trees[i].sl, m + trees[i].first,
+					 trees[i].n};
+	assert_int_equal(
+		sm_step(sm,
+			&(struct sm_event){
+				.kind = SM_EV_GROUPS, .groups = g, .ngroups = ntrees, .some = !all},
+			&out),
+		0);
+	sm_actions_free(&out);
+	free(trees);
+	free(members);
+}
+
+static void assert_same_groups(const struct sm *a, const struct sm *b)
+{
+	const struct sm_multicast *x = &a->multicast, *y = &b->multicast;
+
+	assert_int_equal(x->groups.n, y->groups.n);
+	for (size_t i = 0; i < x->groups.n; i++) {
+		const struct sm_group *g = &x->groups.at[i], *h = &y->groups.at[i];
+
+		assert_int_equal(g->mlid, h->mlid);
+		assert_int_equal(g->sl, h->sl);
+		assert_int_equal(g->nmembers, h->nmembers);
+		for (size_t k = 0; k < g->nmembers; k++) {
+			assert_int_equal(g->members[k].port_guid, h->members[k].port_guid);
+			assert_int_equal(g->members[k].receives, h->members[k].receives);
+		}
+	}
+}
+
+static void remove_all(void)
+{
+	for (size_t i = rig.sa->groups.list.n; i-- > 0;)
+		if (!rig.sa->groups.list.at[i].permanent)
+			sa_group_remove(rig.sa, &rig.sa->groups.list.at[i]);
+}
+
+/* A manager that is told what changes knows the same as one that is told everything, also where groups share LIDs. */
+static void changes_are_enough(void **state UNUSED)
+{
+	struct sm_config c;
+	struct sm *told_some, *told_all;
+	struct rng r;
+
+	sm_config_default(&c);
+	told_some = sm_new(&c);
+	told_all = sm_new(&c);
+	rng_seed(&r, 7, 0);
+	tell(told_some, true);
+	rig.sa->groups.mlids = 6;
+	for (unsigned i = 0; i < 600; i++) {
+		unsigned k = rng_below(&r, 8), full = rng_below(&r, 2);
+		struct iba_sa_member m = join_of(k, full ? FULL : SEND);
+		bool leaves = rng_below(&r, 3) == 0;
+
+		m.mgid[15] = (uint8_t)rng_below(&r, 12);
+		ask(leaves ? IBA_SA_DELETE : IBA_SET, k, leaves ? JOIN : ALL, &m, NULL);
+		if (rng_below(&r, 4))
+			continue;
+		if (rng_below(&r, 50) == 0)
+			remove_all();
+		tell(told_some, false);
+		tell(told_all, true);
+		assert_same_groups(told_some, told_all);
+	}
+	assert_true(told_all->multicast.groups.n > 2);
+	remove_all();
+	tell(told_some, false);
+	assert_int_equal(told_some->multicast.groups.n, 0);
+	rig.sa->groups.mlids = 0;
+	sm_free(told_some);
+	sm_free(told_all);
 }
 
 /* ---- services ---- */
@@ -500,6 +623,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(another_port_removes_only_who_it_joined),
 	cmocka_unit_test(mgids_of_the_sa_are_not_for_requesters),
 	cmocka_unit_test(trees_follow_members),
+	cmocka_unit_test(levels_of_permanent_groups),
+	cmocka_unit_test(changes_are_enough),
 	cmocka_unit_test(services_end_with_their_lease),
 	cmocka_unit_test(one_port_cannot_fill_the_table),
 	cmocka_unit_test(a_report_is_repeated_until_it_is_answered),

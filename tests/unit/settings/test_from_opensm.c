@@ -152,8 +152,7 @@ TEST(what_is_listed)
 	assert_int_equal(r.left.n, 3);
 	assert_string_equal(
 		r.left.at[0],
-		"o.conf:1: perfmgr TRUE: there is no performance manager: counters are read on "
-		"demand (weft ctl counters)");
+		"o.conf:1: perfmgr TRUE: counters are read when perf.period is set (docs/counters.md)");
 	assert_string_equal(
 		r.left.at[1],
 		"o.conf:2: routing_engine dfsssp: engine balanced takes its place (routes.engine)");

@@ -71,6 +71,62 @@ TEST(class_port_info_of_every_node)
 	world_close(&w);
 }
 
+static unsigned caps_of(struct world *w, uint16_t lid, unsigned *caps2)
+{
+	struct sim_smp s = gmp(IBA_CLASS_PERF, IBA_GET, IBA_PERF_CLASS_PORT_INFO, lid);
+	const struct sim_smp *r = express_ask(w, &s);
+	struct iba_class_port_info v;
+
+	assert_non_null(r);
+	iba_class_port_info_get(&v, iba_smp_data_const(r->mad), IBA_PERF_DATA_SIZE);
+	*caps2 = v.cap_mask2;
+	return v.cap_mask;
+}
+
+TEST(agents_with_fewer_and_more_counters)
+{
+	struct sim_smp wide = gmp(IBA_CLASS_PERF, IBA_GET, IBA_PERF_PORT_COUNTERS_EXT, 11);
+	node_id n = FAB_NONE;
+	struct world w;
+	unsigned caps2;
+
+	express_chain(&w, 2);
+	for (port_id p = 0; p < w.fab->nports; p++)
+		if (sim_port_info(w.sim, p)->lid == 11)
+			n = w.fab->ports[p].node;
+	assert_int_not_equal(n, FAB_NONE);
+	iba_smp_data(wide.mad)[1] = 1;
+	sim_set_agent(w.sim, n, SIM_AGENT_NARROW);
+	assert_int_equal(caps_of(&w, 11, &caps2), IBA_PERF_ALL_PORTS);
+	assert_int_equal(refused(&w, &wide), IBA_STATUS_BAD_METHOD_ATTR);
+	sim_set_agent(w.sim, n, SIM_AGENT_FULL);
+	assert_true(caps_of(&w, 11, &caps2) & IBA_PERF_EXT_WIDTH);
+	assert_int_equal(caps2, IBA_PERF2_EXT_ERRORS);
+	assert_int_equal(refused(&w, &wide), 0);
+	sim_set_agent(w.sim, n, SIM_AGENT_SILENT);
+	assert_null(express_ask(&w, &wide));
+	assert_true(caps_of(&w, 10, &caps2) & IBA_PERF_EXT_WIDTH); /* others are as before */
+	world_close(&w);
+}
+
+/* Congestion control, and the class of vendstat: refused at once, as by a device without the feature. */
+TEST(classes_that_devices_do_not_have)
+{
+	static const unsigned classes[] = {IBA_CLASS_CONGESTION, IBA_CLASS_VENDOR_MLNX};
+	struct world w;
+
+	express_chain(&w, 2);
+	for (unsigned i = 0; i < ARRAY_LEN(classes); i++) {
+		struct sim_smp s = gmp((enum iba_class)classes[i], IBA_GET, 0x11, 11);
+		const struct sim_smp *r = express_ask(&w, &s);
+
+		assert_non_null(r);
+		assert_int_equal(iba_smp_method(r->mad), IBA_GET_RESP);
+		assert_int_equal(smp_status(r), IBA_STATUS_BAD_METHOD_ATTR);
+	}
+	world_close(&w);
+}
+
 /* Get, Get and see what the second one sees of the first: a request in, a response out. */
 TEST(packets_count_at_both_ends)
 {
@@ -298,6 +354,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(class_port_info_of_every_node),
+		cmocka_unit_test(agents_with_fewer_and_more_counters),
+		cmocka_unit_test(classes_that_devices_do_not_have),
 		cmocka_unit_test(packets_count_at_both_ends),
 		cmocka_unit_test(counters_saturate),
 		cmocka_unit_test(a_set_clears_what_it_selects),

@@ -191,22 +191,48 @@ TEST(values_of_ports_that_are_active)
 	down(&b);
 }
 
-/* Routes with several lanes have their own SL-to-VL tables. */
-TEST(lanes_win)
+static void up_with(struct bench *b, const struct fab_gen *g, const char *engine, const char *map)
 {
 	struct pol *p = pol_new();
 	struct lab_config c;
+	struct err e;
+
+	vls(p, POL_ANY_PORT, "sl2vl", map);
+	p->qos = true;
+	prepare(b, &c);
+	fab_free(b->f);
+	b->f = fab_generate(g, &e);
+	c.sm.qos = true;
+	c.sm.mechanism.routes = sm_supply_find(engine);
+	start(b, &c, p);
+	lab_run_to(b->l, sim_now(lab_sim(b->l)) + 10 * PS_PER_MS);
+	assert_true(lab_run_ready(b->l, sim_now(lab_sim(b->l)) + 100 * PS_PER_S));
+	pol_free(p);
+}
+
+/* Routes with several lanes have their own SL-to-VL tables. */
+TEST(lanes_win)
+{
+	struct fab_gen g = {.kind = "torus", .dims = {4, 4}, .ndims = 2};
 	struct bench b;
 
-	vls(p, POL_ANY_PORT, "sl2vl", "1");
-	p->qos = true;
-	prepare(&b, &c);
-	c.sm.qos = true;
-	c.sm.mechanism.routes = sm_supply_find("balanced");
-	start(&b, &c, p);
+	up_with(&b, &g, "nue", "1");
+	assert_non_null(sm_tables(lab_sm(b.l))->lanes);
 	assert_int_equal(b.unused, 1);
 	down(&b);
-	pol_free(p);
+}
+
+/* An engine that can use several lanes and needs one leaves them to QoS, from the start on. */
+TEST(one_lane_leaves_maps_to_qos)
+{
+	struct fab_gen g = {.kind = "mtree", .dims = {4, 2}, .ndims = 2};
+	struct bench b;
+
+	up_with(&b, &g, "balanced", "0,3");
+	assert_null(sm_tables(lab_sm(b.l))->lanes);
+	assert_int_equal(b.unused, 0);
+	assert_int_equal(sim_slvl(lab_sim(b.l), b.f->switches[0], 1, 3, 1), 3);
+	down(&b);
 }
 
 int main(void)
@@ -217,6 +243,7 @@ int main(void)
 		cmocka_unit_test(values_cost_no_smps),
 		cmocka_unit_test(values_of_ports_that_are_active),
 		cmocka_unit_test(lanes_win),
+		cmocka_unit_test(one_lane_leaves_maps_to_qos),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,6 +74,13 @@ TEST(restored_state_equals_the_devices)
 		node_id at = mech_node(&w, n->guid);
 		bool is_switch = n->type == IBA_NODE_SWITCH;
 
+		struct iba_node_info ni;
+
+		assert_true(sm_node_info(lab_sm(w.lab), n->guid, &ni));
+		assert_int_equal(n->revision, ni.revision);
+		assert_int_equal(n->partition_cap, ni.partition_cap);
+		assert_true(n->partition_cap > 0);
+		assert_int_equal(n->vendor_id, ni.vendor_id);
 		assert_int_equal(n->nports, w.fab->nodes[at].nports);
 		for (unsigned p = is_switch ? 0 : 1; p <= n->nports; p++) {
 			const struct sm_saved_port *port = &m->ports.at[n->first_port + p];

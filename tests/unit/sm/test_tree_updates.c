@@ -147,7 +147,11 @@ TEST(groups_that_make_no_sense_are_refused)
 		sm_step(sm, &(struct sm_event){.kind = SM_EV_GROUPS, .groups = twice, .ngroups = 2},
 			&out),
 		-EINVAL);
+	assert_int_equal(sm_step(sm, &(struct sm_event){.kind = SM_EV_GROUPS, .some = true}, &out),
+			 -EINVAL); /* of what is not known yet */
 	assert_int_equal(sm_step(sm, &(struct sm_event){.kind = SM_EV_GROUPS}, &out), 0);
+	assert_int_equal(sm_step(sm, &(struct sm_event){.kind = SM_EV_GROUPS, .some = true}, &out),
+			 0);
 	sm_actions_free(&out);
 	sm_free(sm);
 }

@@ -191,6 +191,11 @@ TEST(pages_get_pieces)
 	assert_null(refused("{\"cmd\":\"ports\",\"node\":\"1\"}", true));
 	assert_non_null(refused("{\"cmd\":\"vm_list\"}", true));
 	assert_null(refused("{\"cmd\":\"tables\"}", true));
+	assert_null(refused("{\"cmd\":\"sa\"}", false));
+	assert_non_null(refused("{\"cmd\":\"groups\"}", true));
+	assert_non_null(refused("{\"cmd\":\"group_tree\",\"mlid\":\"0xc000\"}", true));
+	assert_null(refused("{\"cmd\":\"groups\",\"first\":0,\"count\":500}", false));
+	assert_null(refused("{\"cmd\":\"partitions\",\"first\":0,\"count\":500}", false));
 }
 
 /* A manager that is busy is asked again; after seconds of that, for small pieces at once. */

@@ -1,0 +1,193 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Counters of all ports, in real time on `weft fabric`: the time of one round of `weft sm`, its CPU, and what infiniband-diags
+# take for the same.
+#
+#	bench/perf.sh [WEFT]		648, 3,456 and 11,664 hosts
+#	QUICK=1 bench/perf.sh		648 hosts, few rounds
+#	DIAGS=0 bench/perf.sh		without infiniband-diags
+#	ROUNDS=20 bench/perf.sh		rounds that are measured; default 20
+#	SIZES='648 mtree 36 2' ...	another fabric: a name, then as for weft topo gen
+#
+# A round asks every linked port once where devices have 64-bit counters of errors (`agent all full`), and twice where
+# they have not (`agent all wide`). Rounds follow each other without a pause (perf.period 1ms); the row has the median and the
+# longest, and the CPU time that weft sm took for a round. Silent: one device in a hundred does not answer; they are counted
+# from the second round on, when it is known which those are, and the first round is given by itself.
+#
+# infiniband-diags on the same fabric: ibqueryerrors, which reads all ports; perfquery -x for each port, a process each, for
+# the first 500 ports, from which the time for all is computed (marked ~). Limit: ten minutes each.
+#
+# Rows are written to bench/out/perf.jsonl as they come; bench/out/perf.md has the table. Status 1: a run failed.
+# shellcheck disable=SC2016,SC2317 # dollars in single quotes are jq's; the trap calls cleanup
+set -euo pipefail
+export LC_ALL=C TZ=UTC
+
+here=$(cd "$(dirname "$0")" && pwd)
+name=perf
+# shellcheck source=bench/args.inc.sh
+. "$here/args.inc.sh"
+rows=$out/perf.jsonl
+quick=${QUICK:-0}
+rounds=${ROUNDS:-20}
+diags=${DIAGS:-1}
+limit=600
+work=$(mktemp -d)
+fabric_pid=
+sm_pid=
+status=0
+
+cleanup()
+{
+	for p in $sm_pid $fabric_pid; do kill "$p" 2> /dev/null || true; done
+	wait 2> /dev/null || true
+	rm -rf "$work"
+}
+trap cleanup EXIT
+trap 'exit 1' HUP INT TERM
+
+[ "$quick" = 0 ] || rounds=5
+sizes=${SIZES:-'648 mtree 36 2
+3456 mtree 24 3
+11664 mtree 36 3'}
+[ "$quick" = 0 ] || sizes=$(head -n 1 <<< "$sizes")
+
+ctl() { "$weft" ctl --socket "$work/sm.sock" "$@"; }
+fabric() { "$weft" ctl --socket "$work/fabric.sock" fabric "$@"; }
+
+# wait_for SECONDS COMMAND...
+wait_for()
+{
+	local until=$((SECONDS + $1))
+	shift
+	until "$@" > /dev/null 2>&1; do
+		[ $SECONDS -lt $until ] || return 1
+		sleep 0.05
+	done
+}
+
+figure() { ctl counters --json | jq "$1"; }
+has_rounds() { [ "$(figure .rounds)" -ge "$1" ]; }
+
+# Clock ticks that the manager's process has used.
+ticks() { awk '{ print $14 + $15 }' "/proc/$sm_pid/stat"; }
+
+start()
+{
+	export IBSIM_SOCKNAME=weft-bench-perf-$$
+	"$weft" fabric "$work/net" --no-console -q --control "$work/fabric.sock" > "$work/fabric.out" 2>&1 &
+	fabric_pid=$!
+	wait_for 60 test -S "$work/fabric.sock"
+	fabric agent all "$1"
+	"$weft" sm --server "$IBSIM_SOCKNAME" --control "$work/sm.sock" --state none --perf-period "$2" --perf-window 256 \
+		> "$work/sm.out" 2>&1 &
+	sm_pid=$!
+	wait_for 60 test -S "$work/sm.sock"
+	ctl wait --timeout 300s > /dev/null
+}
+
+stop()
+{
+	for p in $sm_pid $fabric_pid; do kill "$p" 2> /dev/null || true; wait "$p" 2> /dev/null || true; done
+	sm_pid=
+	fabric_pid=
+}
+
+# measure HOSTS AGENT SHARE-SILENT: one row
+measure()
+{
+	local hosts=$1 agent=$2 silent=$3 from before after first=null seen=() last=0 r t
+	start "$agent" 1ms
+	wait_for $limit has_rounds 3
+	if [ "$silent" != 0 ]; then
+		grep '^Ca' "$work/net" | awk 'NR % 100 == 50' | sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' | while read -r id; do
+			fabric agent "$id" silent
+		done
+		from=$(figure .rounds)
+		wait_for $limit has_rounds $((from + 2))
+		first=$(figure .round_s)
+	fi
+	from=$(figure .rounds)
+	before=$(ticks)
+	while :; do
+		read -r r t < <(ctl counters --json | jq -r '"\(.rounds) \(.round_s)"')
+		[ "$r" = "$last" ] || seen+=("$t")
+		last=$r
+		[ "$r" -lt $((from + rounds)) ] || break
+		sleep 0.02
+	done
+	after=$(ticks)
+	printf '%s\n' "${seen[@]}" | jq -s -c --argjson hosts "$hosts" --arg agent "$agent" --argjson silent "$silent" \
+		--argjson first "$first" --argjson cpu "$(awk "BEGIN { print ($after - $before) / $(getconf CLK_TCK) / ($last - $from) }")" \
+		--argjson st "$(ctl counters --json | jq '{ports, devices, round_queries, silent, timeouts, memory_bytes}')" \
+		'sort | {kind: "weft", hosts: $hosts, agent: $agent, silent_share: $silent, rounds: length,
+		 median_s: .[length / 2 | floor], longest_s: .[-1], first_s: $first, cpu_s: $cpu} + $st' | tee -a "$rows"
+	stop
+}
+
+# tool HOSTS NAME COMMAND...: seconds, or null after the limit
+tool()
+{
+	local hosts=$1 what=$2 began rc=0 took
+	shift 2
+	began=$(date +%s.%N)
+	LD_PRELOAD=$umad timeout $limit "$@" > "$work/tool.out" 2>&1 || rc=$?
+	took=$(awk "BEGIN { print $(date +%s.%N) - $began }")
+	[ $rc != 124 ] || took=null
+	jq -n -c --argjson hosts "$hosts" --arg tool "$what" --argjson took "$took" '{kind: "tool", hosts: $hosts, tool: $tool, time_s: $took}' |
+		tee -a "$rows"
+}
+
+perfquery_loop()
+{
+	awk '$1 == "Ca" { print }' "$work/net" | head -n 500 > "$work/asked"
+	local lid=1
+	while read -r _; do
+		perfquery -x $lid 1 > /dev/null 2>&1 || true
+		lid=$((lid + 1))
+	done < "$work/asked"
+}
+
+compare()
+{
+	local hosts=$1 ports
+	umad=$(dirname "$weft")/../preload/libweft-umad.so
+	for t in perfquery ibqueryerrors; do
+		command -v $t > /dev/null || { echo "bench/perf.sh: $t is not installed: left out (infiniband-diags)" >&2; return 0; }
+	done
+	start wide 0
+	SIM_HOST=$(sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' "$work/net" | sed -n 2p)
+	export SIM_HOST
+	tool "$hosts" ibqueryerrors ibqueryerrors --counters
+	export -f perfquery_loop
+	export work
+	tool "$hosts" "perfquery -x, $(($(grep -c '^Ca' "$work/net") < 500 ? $(grep -c '^Ca' "$work/net") : 500)) ports" bash -c perfquery_loop
+	unset SIM_HOST
+	stop
+}
+
+table()
+{
+	jq -r -s '
+		def ms: if . == null then "-" else (. * 10000 | round / 10 | tostring) + " ms" end;
+		"| hosts | ports | counters | silent | queries | round, median | longest | CPU a round | memory |",
+		"|---:|---:|---|---:|---:|---:|---:|---:|---:|",
+		(.[] | select(.kind == "weft") | "| \(.hosts) | \(.ports) | \(.agent) | \(.silent) | \(.round_queries) | \(.median_s | ms) | \(.longest_s | ms) | \(.cpu_s | ms) | \(.memory_bytes / 1e6 | round) MB |"),
+		"", "| hosts | tool | time |", "|---:|---|---:|",
+		(.[] | select(.kind == "tool") | "| \(.hosts) | \(.tool) | \(if .time_s then (.time_s * 100 | round / 100 | tostring) + " s" else "over the limit" end) |")' "$rows"
+}
+
+mkdir -p "$out"
+if [ -z "$tables_only" ]; then
+	: > "$rows"
+	while read -r hosts kind dims; do
+		# shellcheck disable=SC2086 # several words
+		"$weft" topo gen "$kind" $dims -o "$work/net"
+		measure "$hosts" full 0 || status=1
+		measure "$hosts" wide 0 || status=1
+		measure "$hosts" full 0.01 || status=1
+		[ "$diags" = 0 ] || compare "$hosts" || status=1
+	done <<< "$sizes"
+fi
+table | tee "$out/perf.md"
+exit $status

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What `weft why` tells about a device or a cable. One JSON object holds all of it:
+ *
+ *	{name, id, guid, type, lid, present, ports: [{port, state, physical, rate, could, peer: {...}, errors: {}}], changes: [],
+ *	 partitions: [], groups: [], routes: {hosts, worst: {}}, suspicious: []}
+ */
+#ifndef WEFT_CLI_WHY_H
+#define WEFT_CLI_WHY_H
+
+#include "cli/running_manager.h"
+
+/* ---- why_ports.c: rates and errors ---- */
+
+/* What a port runs at and could run at, from its row of the answer to "node". 0: not known. */
+struct why_rate {
+	unsigned width, speed; /* lanes, enum fab_speed */
+};
+struct why_rate why_rate_active(const json_t *port);
+struct why_rate why_rate_supported(const json_t *port);
+struct why_rate why_rate_common(struct why_rate a, struct why_rate b); /* the best that both can */
+bool why_rate_less(struct why_rate a, struct why_rate b);
+void why_rate_text(struct why_rate r, char buf[24]);
+/* Counters of errors that are not 0, as an object; NULL: none. counters: rows of name and value. */
+json_t *why_errors(const json_t *counters);
+
+/* ---- why_routes.c ---- */
+
+/* Of the links that routes of all hosts to this node take: the slowest one, of several the one with most hosts, and whether it is
+ * slower than the node's own. NULL: there are no
+ * routes. out: the answer to "tree". */
+json_t *why_worst_link(const struct fab *f, node_id to, const char *out);
+
+/* ---- why_show.c ---- */
+
+void why_show(const json_t *w);
+
+#endif

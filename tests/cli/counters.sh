@@ -1,0 +1,188 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Counters of all ports, and a sick link, as TAP: counters.sh PATH/TO/weft
+#
+# A daemon with perf.period on an emulated tree. Counters of devices grow; the manager shows them, names a link whose
+# errors grow, isolates it and uses it again. Devices without wide counters, and silent ones, are read as far as they
+# can be. No counter of a device is cleared.
+#
+# Covers: control_perf.c perf_log.c ctl_show_perf.c cmd_fault.c gsi.c
+
+# shellcheck disable=SC2015,SC2317 # `a && b || explain`; functions called by ok
+weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+dir=$(mktemp -d)
+pids=
+# shellcheck disable=SC2154 # p is the loop's
+trap 'for p in $pids; do kill "$p" 2> /dev/null; done; cd /; rm -rf "$dir"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$dir" || exit 1
+n=0
+export IBSIM_SOCKNAME=weft-counters-$$
+
+ok()
+{
+	what=$1
+	shift
+	n=$((n + 1))
+	if "$@" > said 2>&1; then
+		echo "ok $n - $what"
+	else
+		echo "not ok $n - $what"
+		sed 's/^/# /' said >&2
+	fi
+}
+
+if ! command -v jq > /dev/null; then
+	echo "1..0 # SKIP jq is not installed"
+	exit 0
+fi
+
+until_true()
+{
+	tries=600
+	until "$@" > /dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
+
+ctl()
+{
+	"$weft" ctl --socket "$dir/ctl" "$@"
+}
+
+fabric()
+{
+	"$weft" ctl --socket "$dir/fabric" fabric "$@"
+}
+
+rounds()
+{
+	ctl counters --json | jq .rounds
+}
+
+# two_rounds: two whole rounds from now on
+two_rounds()
+{
+	from=$(rounds) && until_true later $((from + 3))
+}
+
+later()
+{
+	[ "$(rounds)" -ge "$1" ]
+}
+
+logged()
+{
+	jq -e -s "[.[] | select($1)] | length > 0" log
+}
+
+"$weft" topo gen kary 4 2 > net || exit 1
+"$weft" fabric net --no-console --quiet --control "$dir/fabric" > fabric.out 2>&1 &
+pids=$!
+until_true test -S "$dir/fabric"
+"$weft" sm --server "$IBSIM_SOCKNAME" --control "$dir/ctl" --state none --log-format json --log-file "$dir/log" \
+	--perf-period 200ms --perf-isolate switches --perf-watch 2s --perf-well 2s --perf-timeout 100ms > sm.out 2>&1 &
+pids="$pids $!"
+
+up()
+{
+	ctl wait && until_true later 2
+}
+ok "the manager reads counters" up
+
+all_read()
+{
+	ctl counters --json > out && jq -e '.ports == 64 and .devices == 24 and .silent == 0 and .timeouts == 0' out
+}
+ok "of all 64 linked ports of 24 devices" all_read
+
+flows()
+{
+	fabric flow H-0001000000000010 H-0001000000000020 1000000 && two_rounds &&
+		ctl counters leaf0:1 --json > out &&
+		jq -e '.ports[0].counted.rcv_pkts >= 1000000 and (.ports[0].hour.samples | length) == 180' out &&
+		ctl counters leaf0:1 && ctl counters leaf0 && ctl counters
+}
+ok "a flow shows at its ports" flows
+
+refused()
+{
+	! ctl counters leaf0:77 && ! ctl counters nobody:1 2> err && grep -q nobody err
+}
+ok "ports and nodes that are not there are refused" refused
+
+not_sick()
+{
+	fabric counter 'leaf0[5]' SymbolErrorCounter 5 && two_rounds && ctl sick --json | jq -e '.sick == 0'
+}
+ok "five errors are not a sick link" not_sick
+
+sick()
+{
+	from=$(rounds)
+	fabric counter 'leaf0[5]' SymbolErrorCounter 100 &&
+		until_true logged '.event == "link_sick" or .record == "link_sick" or .name == "link_sick"' || { cat log; return 1; }
+	now=$(rounds)
+	echo "round $from, named in round $now"
+	[ "$now" -le $((from + 3)) ] # one that began before, two more, and the time of the request
+}
+ok "a link whose errors grow is named within two rounds" sick
+
+isolated()
+{
+	until_true sh -c "'$weft' ctl --socket '$dir/ctl' sick --json | jq -e '.isolated == 1'" &&
+		until_true sh -c "'$weft' ctl --socket '$dir/ctl' topology --json | grep -q ." &&
+		ctl wait && ctl sick && ctl route H-0001000000000010 H-000100000000004c > route && ! grep -q root0 route
+}
+ok "and isolated: no route uses it" isolated
+
+reach()
+{
+	fabric flow H-0001000000000010 H-000100000000004c 10 && fabric flow H-000100000000004c H-0001000000000010 10 &&
+		fabric flow H-0001000000000020 H-000100000000004c 10
+}
+ok "hosts reach each other meanwhile" reach
+
+reinstated()
+{
+	until_true sh -c "'$weft' ctl --socket '$dir/ctl' sick --json | jq -e '.sick == 0 and .isolated == 0'" && ctl wait &&
+		ctl changes --json | jq -e '[.changes[] | select(.cause == "isolation")] | length == 1' &&
+		ctl changes --json | jq -e '[.changes[] | select(.cause == "release")] | length == 1'
+}
+ok "it is used again when it is well" reinstated
+
+uncleared()
+{
+	fabric dump leaf0 > /dev/null
+	ctl counters leaf0:5 --json | jq -e '.ports[0].device.symbol_error == 105'
+}
+ok "no counter of a device was cleared" uncleared
+
+narrow()
+{
+	fabric agent leaf1 narrow && fabric agent leaf2 full && fabric agent host\ 3 silent && two_rounds && two_rounds &&
+		until_true sh -c "'$weft' ctl --socket '$dir/ctl' sick --json | jq -e '.silent == 1'" &&
+		ctl sick --json | jq -e '.silent_nodes[0].node == "host 3"' &&
+		fabric counter 'leaf2[1]' PortXmitData 4000 && two_rounds &&
+		ctl counters leaf2:1 --json | jq -e '.ports[0].counted.xmit_data >= 4000' &&
+		ctl counters leaf1:1 --json | jq -e '.ports[0].known'
+}
+ok "devices with fewer counters, and silent ones" narrow
+
+bad_agent()
+{
+	! fabric agent leaf1 broken && ! fabric agent nowhere wide
+}
+ok "the emulator refuses agents that do not exist" bad_agent
+
+off()
+{
+	printf 'perf:\n  sick: 3\n' > bad.yaml
+	! "$weft" sm --config bad.yaml --check-config 2> err && grep -q bad.yaml:2 err
+}
+ok "a wrong setting is refused with its line" off
+
+echo "1..$n"

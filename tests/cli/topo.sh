@@ -1,0 +1,149 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# weft topo diff of a plan and of what is there, and weft topo slurm, as TAP: topo.sh PATH/TO/weft
+#
+# Covers: cmd_topo_diff.c, cable_diff.c, running_manager.c, cmd_topo_slurm.c, slurm_tree.c
+#
+# shellcheck disable=SC2015,SC2317 # `a && b || explain`, ok calls
+set -u
+
+weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+dir=$(mktemp -d)
+pids=
+# shellcheck disable=SC2154 # p is the loop's
+trap 'for p in $pids; do kill "$p" 2> /dev/null; done; cd /; rm -rf "$dir"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$dir" || exit 1
+n=0
+unset IBSIM_SOCKNAME XDG_RUNTIME_DIR
+export RUNTIME_DIRECTORY="$dir/run"
+mkdir run
+
+ok()
+{
+	name=$1
+	shift
+	n=$((n + 1))
+	if "$@" > said 2>&1; then
+		echo "ok $n - $name"
+	else
+		echo "not ok $n - $name"
+		sed 's/^/# /' said >&2
+	fi
+}
+
+# differs LINE...: status 1, and exactly these lines
+differs()
+{
+	"$weft" topo diff plan live > out
+	[ $? -eq 1 ] || { cat out && return 1; }
+	printf '%s\n' "$@" > want
+	diff want out
+}
+
+"$weft" topo gen mtree 4 2 -o plan
+ok "a fabric is like itself" sh -c "'$weft' topo diff plan plan | grep -qx 'no difference'"
+
+# The cables of two leaves at the two roots are exchanged, in the lines of both ends.
+sed '/^Switch.*"leaf0"/,/^$/{s/^\[3\].*/[3]	"S-0002000000000006"[1]/;t;s/^\[4\].*/[4]	"S-0002000000000005"[1]/}
+	/^Switch.*"root0"/,/^$/s/^\[1\].*/[1]	"S-0002000000000001"[4]/
+	/^Switch.*"root1"/,/^$/s/^\[1\].*/[1]	"S-0002000000000001"[3]/' plan > live
+ok "swapped cables" differs \
+	'x cables swapped  S-0002000000000001 "leaf0"[3] - S-0002000000000005 "root0"[1] is now S-0002000000000001 "leaf0"[3] - S-0002000000000006 "root1"[1]' \
+	'                  S-0002000000000001 "leaf0"[4] - S-0002000000000006 "root1"[1] is now S-0002000000000001 "leaf0"[4] - S-0002000000000005 "root0"[1]'
+
+# Two hosts at different leaves are exchanged.
+sed '/^Switch.*"leaf0"/,/^$/s/^\[1\].*/[1]	"H-0001000000000018"[1](1000000000019)/
+	/^Switch.*"leaf1"/,/^$/s/^\[1\].*/[1]	"H-0001000000000010"[1](1000000000011)/
+	/^Ca.*"host 0"/,/^$/s/^\[1\].*/[1](1000000000011)	"S-0002000000000002"[1]/
+	/^Ca.*"host 2"/,/^$/s/^\[1\].*/[1](1000000000019)	"S-0002000000000001"[1]/' plan > live
+swapped_json()
+{
+	"$weft" topo diff plan live --json > out
+	jq -e '(.equal | not) and (.cables | length) == 1 and .cables[0].kind == "cables swapped" and .changes == []
+		and .cables[0].before[0].a.name == "host 0" and .cables[0].after[0].b.name == "leaf1"' out > /dev/null || { cat out && false; }
+}
+ok "swapped hosts, as JSON" swapped_json
+
+# A link at a fourth of its width.
+sed '/^Switch.*"leaf0"/,/^$/s/^\(\[3\].*\)4xQDR/\11xQDR/; /^Switch.*"root0"/,/^$/s/^\(\[1\].*\)4xQDR/\11xQDR/' plan > live
+ok "a slow link, once" differs '! link slower     S-0002000000000001 "leaf0"[3] - S-0002000000000005 "root0"[1]: 4xQDR -> 1xQDR'
+
+# A host is gone; its port is free, and another host's cable is plugged there.
+sed '/^Switch.*"leaf0"/,/^$/{/^\[1\]/d;s/^\[2\]\(.*\)/[1]\1/}
+	/^Ca.*"host 1"/,/^$/s/"S-0002000000000001"\[2\]/"S-0002000000000001"[1]/
+	/^caguid=0x1000000000010/,/^$/d' plan | sed '/"H-0001000000000010"/d' > live
+gone()
+{
+	"$weft" topo diff plan live > out
+	grep -q '^- node removed .*"host 0"' out || { cat out && false; }
+}
+ok "a host that is gone" gone
+
+# ---- Slurm ----
+
+slurm()
+{
+	"$weft" topo gen mtree 4 3 | weft_slurm > out && cat > want << 'END' && diff want out
+SwitchName=leaf0_0 Nodes=host0,host1
+SwitchName=leaf0_1 Nodes=host2,host3
+SwitchName=leaf1_0 Nodes=host4,host5
+SwitchName=leaf1_1 Nodes=host6,host7
+SwitchName=leaf2_0 Nodes=host8,host9
+SwitchName=leaf2_1 Nodes=host10,host11
+SwitchName=leaf3_0 Nodes=host12,host13
+SwitchName=leaf3_1 Nodes=host14,host15
+SwitchName=level1-0 Switches=leaf0_0,leaf0_1
+SwitchName=level1-1 Switches=leaf1_0,leaf1_1
+SwitchName=level1-2 Switches=leaf2_0,leaf2_1
+SwitchName=level1-3 Switches=leaf3_0,leaf3_1
+SwitchName=level2-0 Switches=level1-0,level1-1,level1-2,level1-3
+END
+}
+weft_slurm()
+{
+	"$weft" topo slurm - | grep -v '^#'
+}
+ok "a tree of three levels for Slurm" slurm
+adapters()
+{
+	sed 's/"host \([0-9]\)"/"node\1 mlx5_0"/; s/"node1 mlx5_0"/"node0 mlx5_1"/' plan | "$weft" topo slurm - --block > out
+	grep -qx 'BlockName=leaf0 Nodes=node0' out && grep -qx 'BlockName=leaf1 Nodes=node2,node3' out && grep -qx 'BlockSizes=1' out ||
+		{ cat out && false; }
+}
+ok "two adapters of a node, blocks" adapters
+yaml()
+{
+	"$weft" topo slurm plan --yaml > tree.yaml && "$weft" topo slurm plan --yaml --block > block.yaml || return 1
+	command -v python3 > /dev/null && python3 -c 'import yaml' 2> /dev/null || { grep -q 'children: "leaf0,leaf1' tree.yaml && return; }
+	python3 -c 'import yaml, sys
+t = yaml.safe_load(open("tree.yaml"))[0]
+b = yaml.safe_load(open("block.yaml"))[0]
+assert t["topology"] == "tree" and t["tree"]["switches"][-1]["children"] == "leaf0,leaf1,leaf2,leaf3"
+assert b["block"]["block_sizes"] == [2] and b["block"]["blocks"][0] == {"block": "leaf0", "nodes": "host0,host1"}'
+}
+ok "topology.yaml" yaml
+ok "a torus: leaves below one switch" sh -c "'$weft' topo gen torus 4 4 | '$weft' topo slurm - | grep -c 'Switches=' | grep -qx 1"
+
+# LIDs only on request; a running manager gives the second side.
+"$weft" fabric plan --name "topo$$" --no-console -q < /dev/null > fabric.log 2>&1 &
+pids="$pids $!"
+"$weft" sm --server "topo$$" --state none 2> sm.log &
+pids="$pids $!"
+ok "the subnet comes up" "$weft" ctl --wait 20s wait
+ok "the subnet is like its plan" sh -c "'$weft' topo diff plan --live | grep -qx 'no difference'"
+ok "nothing is suspicious about a host of it" sh -c "'$weft' why 'host 4' | grep -qx 'suspicious     nothing'"
+lids()
+{
+	"$weft" topo diff plan --live --lids > out
+	[ $? -eq 1 ] && grep -q 'LID 0 -> ' out || { cat out && false; }
+}
+ok "LIDs differ, if asked for" lids
+missing()
+{
+	"$weft" ctl fabric 'unlink "leaf0"[3]' > /dev/null && "$weft" ctl wait > /dev/null && "$weft" topo diff plan --live > out
+	[ $? -eq 1 ] && grep -q '^- link removed .*"leaf0"\[3\] - .*"root0"\[1\]$' out || { cat out && false; }
+}
+ok "a missing cable" missing
+echo "1..$n"

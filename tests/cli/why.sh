@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# weft why on an emulated fabric, as TAP: why.sh PATH/TO/weft
+#
+# Covers: cmd_why.c, why_ports.c, why_routes.c, why_show.c
+#
+# shellcheck disable=SC2015,SC2317 # `a && b || explain`, ok calls
+set -u
+
+weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+dir=$(mktemp -d)
+pids=
+# shellcheck disable=SC2154 # p is the loop's
+trap 'for p in $pids; do kill "$p" 2> /dev/null; done; cd /; rm -rf "$dir"' EXIT
+trap 'exit 1' HUP INT TERM
+cd "$dir" || exit 1
+command -v jq > /dev/null || { echo "1..0 # SKIP jq is not installed" && exit 0; }
+n=0
+unset IBSIM_SOCKNAME XDG_RUNTIME_DIR
+export RUNTIME_DIRECTORY="$dir/run"
+mkdir run
+
+ok()
+{
+	name=$1
+	shift
+	n=$((n + 1))
+	if "$@" > said 2>&1; then
+		echo "ok $n - $name"
+	else
+		echo "not ok $n - $name"
+		sed 's/^/# /' said >&2
+	fi
+}
+
+# page STATUS NODE LINE...: this status, and each of these lines
+page()
+{
+	want=$1
+	node=$2
+	shift 2
+	"$weft" why "$node" > out 2>&1
+	[ $? -eq "$want" ] || { cat out && return 1; }
+	for text; do
+		grep -qxF -e "$text" out || { echo "missing: $text" && cat out && return 1; }
+	done
+}
+
+# One link between switches has a fourth of the width of the others.
+"$weft" topo gen mtree 4 2 | sed '/^Switch.*"leaf0"/,/^$/s/^\(\[3\].*\)4xQDR/\11xQDR/
+	/^Switch.*"root0"/,/^$/s/^\(\[1\].*\)4xQDR/\11xQDR/' > net
+"$weft" fabric net --name "why$$" --no-console -q < /dev/null > fabric.log 2>&1 &
+pids="$pids $!"
+"$weft" sm --server "why$$" --state none 2> sm.log &
+pids="$pids $!"
+ok "the subnet comes up" "$weft" ctl --wait 20s wait
+ok "a host in good order" page 0 'host 4' 'host 4: host, H-0001000000000020, LID 11' \
+	'plugged        port 1 at leaf2 port 1: Active, 4x QDR; both ends could 4x QDR' 'errors         none counted' \
+	"last changes   none in the manager's history" 'partitions     0xffff'
+ok "by GUID and by id" page 0 0x0001000000000020 'host 4: host, H-0001000000000020, LID 11'
+slow_link()
+{
+	"$weft" why 'host 0' --json > out || return 1
+	jq -e '.routes.worst.rate == "1x QDR" and .routes.slower and .routes.hosts == 7 and (.suspicious | length) == 1
+		and .routes.worst.hosts >= 1 and .routes.worst.hosts <= 6' out > /dev/null || { cat out && false; }
+}
+ok "routes over a slow link are suspicious" slow_link
+ok "a switch: every port with a cable" sh -c "'$weft' why leaf0 | grep -c ' port [0-9]* at .*: Active' | grep -qx 4"
+ok "a cable" sh -c "'$weft' why 'leaf0[3]' | grep -c ' at ' | grep -qx 1"
+ok "a port that is none" page 2 'leaf0[9]' 'weft why: leaf0 has no port 9'
+ok "a node that never was" page 1 nowhere 'nowhere: not in the subnet' "last changes   none in the manager's history"
+
+flap()
+{
+	for _ in 1 2; do
+		"$weft" ctl fabric 'unlink "host 4"[1]' > /dev/null && "$weft" ctl wait > /dev/null || return 1
+		[ "${1:-}" != stay ] || return 0
+		"$weft" ctl fabric 'relink "host 4"[1]' > /dev/null && "$weft" ctl wait > /dev/null || return 1
+	done
+}
+ok "a cable goes out and in twice" flap
+flapped()
+{
+	"$weft" why 'host 4' --json > out || return 1
+	jq -e '(.changes | length) == 8 and .ports[0].errors.link_downed >= 1
+		and ([.suspicious[] | select(test("went down 2 times"))] | length) == 1' out > /dev/null || { cat out && false; }
+}
+ok "changes, errors, and that it went down often" flapped
+ok "and out for good" flap stay
+gone()
+{
+	"$weft" why 'host 4' > out
+	[ $? -eq 1 ] && grep -q '^host 4: not in the subnet$' out && grep -q 'host 4 is gone' out &&
+		grep -q 'it left the subnet' out || { cat out && false; }
+}
+ok "a host that is gone has its last changes" gone
+echo "1..$n"
