@@ -41,7 +41,7 @@ content()
 	for deb in "$old"/weft*.deb; do dpkg-deb -c "$deb"; done > list
 	for file in bin/weft share/man/man1/weft-sm.1.gz man5/weft.yaml.5.gz weft/libweft-umad.so weft-sm.service weft-sm@.service \
 		sysusers.d/weft.conf tmpfiles.d/weft.conf 60-weft.rules logrotate.d/weft _weft weft.fish completions/weft \
-		weft-alerts.yml grafana/weft.json doc/weft/monitoring.md; do
+		weft-alerts.yml grafana/weft.json doc/weft/docs/monitoring.md doc/weft/README.md; do
 		grep -q "$file\$" list || { echo "no package has $file" && return 1; }
 	done
 	! grep -q 'usr/local\|libweft-mpi' list
