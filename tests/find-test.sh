@@ -38,15 +38,42 @@ tests_of() # NAME.c
 	[ -z "$found" ] || echo "$found" | sort -u
 }
 
-# Files of one room without a test, or names that a test of the room lists and that do not exist.
-check_room() # ROOM
+# For each room one line "ok" or "not ok", then its files without a test, and names that a test of the room lists and that do not
+# exist: what tests_of says for each file, in one pass.
+check_rooms()
 {
-	for file in $(find "src/$1" -name '*.c' | sort); do
-		[ -n "$(tests_of "${file##*/}")" ] || echo "# $file: no test"
-	done
-	for name in $(sed -n "s|^tests/unit/$1/[^ ]* ||p" "$list"); do
-		[ -n "$(find src -name "$name")" ] || echo "# tests/unit/$1: covers $name, which does not exist"
-	done
+	{
+		find src -name '*.[ch]' | sort | sed 's/^/source /'
+		find tests/unit -name 'test_*.c' | sed 's/^/test /'
+		sed 's/^/listed /' "$list"
+	} | awk '
+		function name(path) { sub(/.*\//, "", path); return path }
+		function room(path) { split(path, part, "/"); return part[2] }
+		function has_test(file,   stem) {
+			stem = name(file)
+			if (stem in covered) return 1
+			sub(/\.c$/, "", stem)
+			while (!(stem in unit) && sub(/_[^_]*$/, "", stem)) {}
+			return stem in unit
+		}
+		$1 == "source" { exists[name($2)]; if ($2 ~ /\.c$/) sources[++ns] = $2; if (!(room($2) in seen)) { seen[room($2)]; rooms[++nr] = room($2) } }
+		$1 == "test" { stem = name($2); sub(/^test_/, "", stem); sub(/\.c$/, "", stem); unit[stem] }
+		$1 == "listed" { covered[$3]; from[++nl] = $2; what[nl] = $3 }
+		END {
+			print "1.." nr
+			for (i = 1; i <= ns; i++)
+				if (!has_test(sources[i])) faults[room(sources[i])] = faults[room(sources[i])] "# " sources[i] ": no test\n"
+			for (i = 1; i <= nl; i++) {
+				split(from[i], part, "/")
+				if (from[i] ~ /^tests\/unit\// && !(what[i] in exists))
+					faults[part[3]] = faults[part[3]] "# tests/unit/" part[3] ": covers " what[i] ", which does not exist\n"
+			}
+			for (i = 1; i <= nr; i++) {
+				printf "%s %d - each file of src/%s has a test\n%s", (rooms[i] in faults) ? "not ok" : "ok", i, rooms[i], faults[rooms[i]]
+				if (faults[rooms[i]] != "") status = 1
+			}
+			exit status
+		}'
 }
 
 list=$(mktemp) || exit 2
@@ -54,21 +81,7 @@ trap 'rm -f "$list"' EXIT
 listed > "$list"
 case ${1-} in
 --check)
-	rooms=$(find src -mindepth 1 -maxdepth 1 -type d | sort)
-	echo "1..$(echo "$rooms" | wc -l)"
-	n=0 status=0
-	for room in $rooms; do
-		n=$((n + 1))
-		missing=$(check_room "${room#src/}")
-		if [ -z "$missing" ]; then
-			echo "ok $n - each file of $room has a test"
-		else
-			echo "not ok $n - each file of $room has a test"
-			echo "$missing"
-			status=1
-		fi
-	done
-	exit $status
+	check_rooms
 	;;
 *.c | *.h) tests_of "$1" ;;
 *)

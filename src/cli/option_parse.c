@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Words to option values. State: none but where the options' dst point and cli_json. Way in:
- * cli_parse(). Prints nothing: a fault is returned as a sentence.
+ * Words to option values. State: where the options' dst point, cli_json, and the list of the options of one
+ * command. Way in: cli_parse(). Prints nothing: a fault is returned as a sentence.
  */
 #include "cli/cli_priv.h"
 
@@ -21,51 +21,48 @@ static const struct cli_opt common[] = {
 	{0},
 };
 
-/* Option *i of a table; or NULL, with *i less the number of options in the table. */
-static const struct cli_opt *table_at(const struct cli_opt *table, unsigned *i)
+/* The options of the command that was asked for last: its own, settings, common ones. */
+static VEC(const struct cli_opt *) listed;
+static struct cli_cmd listed_for;
+
+static void list_table(const struct cli_opt *table)
 {
-	for (; table && table->name; table++, --*i)
-		if (!*i)
-			return table;
-	return NULL;
+	for (; table && table->name; table++)
+		vec_push(&listed, table);
 }
 
-static const struct cli_opt *own_at(const struct cli_cmd *c, unsigned *i)
+static bool is_listed(const char *name, size_t n)
 {
-	const struct cli_opt *o = table_at(c->opts, i);
-
-	for (const struct cli_opt *const *t = c->shared; !o && t && *t; t++)
-		o = table_at(*t, i);
-	return o;
-}
-
-static bool is_own(const struct cli_cmd *c, const char *name)
-{
-	const struct cli_opt *o;
-
-	for (unsigned i = 0, at = 0; (o = own_at(c, &at)); at = ++i)
-		if (!strcmp(o->name, name))
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(listed.at[i]->name, name))
 			return true;
 	return false;
 }
 
-/* Settings but those whose name the command has for something else: see setting_meant(). */
-static const struct cli_opt *setting_at(const struct cli_cmd *c, unsigned *i)
+static void list_make(const struct cli_cmd *c)
 {
+	size_t own;
+
+	listed_for = *c;
+	listed.n = 0;
+	list_table(c->opts);
+	for (const struct cli_opt *const *t = c->shared; t && *t; t++)
+		list_table(*t);
+	own = listed.n;
+	/* Settings but those whose name the command has for something else: see setting_meant(). */
 	for (const struct cli_opt *o = c->settings ? setting_opts(c->settings) : NULL; o && o->name;
 	     o++)
-		if (!is_own(c, o->name) && !(*i)--)
-			return o;
-	return NULL;
+		if (!is_listed(o->name, own))
+			vec_push(&listed, o);
+	list_table(common);
 }
 
 const struct cli_opt *cli_opt_at(const struct cli_cmd *c, unsigned i)
 {
-	const struct cli_opt *o = own_at(c, &i);
-
-	if (!o)
-		o = setting_at(c, &i);
-	return o ? o : table_at(common, &i);
+	if (!listed.n || listed_for.opts != c->opts || listed_for.shared != c->shared ||
+	    listed_for.settings != c->settings)
+		list_make(c);
+	return i < listed.n ? listed.at[i] : NULL;
 }
 
 bool cli_opt_needs_value(const struct cli_opt *o)
