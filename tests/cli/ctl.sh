@@ -10,36 +10,13 @@
 # shellcheck disable=SC2015,SC2317 # `a && b || explain`, ok calls
 set -u
 
-weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 manager=$(cd "$(dirname "$2")" && pwd)/$(basename "$2")
-dir=$(mktemp -d)
-pids=
-# shellcheck disable=SC2154 # p is the loop's
-trap 'for p in $pids; do kill "$p" 2> /dev/null; done; cd /; rm -rf "$dir"' EXIT
-trap 'exit 1' HUP INT TERM
-cd "$dir" || exit 1
-n=0
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+need jq
 unset IBSIM_SOCKNAME XDG_RUNTIME_DIR
 export RUNTIME_DIRECTORY="$dir/run"
 mkdir run
-
-ok()
-{
-	name=$1
-	shift
-	n=$((n + 1))
-	if "$@" > said 2>&1; then
-		echo "ok $n - $name"
-	else
-		echo "not ok $n - $name"
-		sed 's/^/# /' said >&2
-	fi
-}
-
-if ! command -v jq > /dev/null; then
-	echo "1..0 # SKIP jq is not installed"
-	exit 0
-fi
 
 # says STATUS TEXT COMMAND...: this status, and this whole text on either output
 says()

@@ -8,37 +8,11 @@
 # Covers: cmd_fabric.c
 
 # shellcheck disable=SC2015,SC2217,SC2317 # `a && b || explain`; who only holds a pipe open; functions called by ok
-weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
-dir=$(mktemp -d)
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
 pid=
 trap '[ -z "$pid" ] || kill $pid 2> /dev/null; cd /; rm -rf "$dir"' EXIT
-trap 'exit 1' HUP INT TERM
-cd "$dir" || exit 1
-n=0
 name=weft-cli-$$
-
-ok()
-{
-	what=$1
-	shift
-	n=$((n + 1))
-	if "$@" > said 2>&1; then
-		echo "ok $n - $what"
-	else
-		echo "not ok $n - $what"
-		sed 's/^/# /' said >&2
-	fi
-}
-
-until_true()
-{
-	tries=400
-	until "$@" > /dev/null 2>&1; do
-		tries=$((tries - 1))
-		[ $tries -gt 0 ] || return 1
-		sleep 0.05
-	done
-}
 
 "$weft" topo gen mtree 4 2 -o net || exit 1
 leaf='"S-0002000000000001"'

@@ -9,44 +9,12 @@
 # Covers: daemon_sandbox.c
 
 # shellcheck disable=SC2015,SC2317 # `a && b || explain`; functions called by ok
-weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
-dir=$(mktemp -d)
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
 sm_pid=
 fabric_pid=
 trap 'kill $sm_pid $fabric_pid 2> /dev/null; cd /; rm -rf "$dir"' EXIT
-trap 'exit 1' HUP INT TERM
-cd "$dir" || exit 1
-n=0
 export IBSIM_SOCKNAME=weft-sandbox-$$
-
-ok()
-{
-	what=$1
-	shift
-	n=$((n + 1))
-	if "$@" > said 2>&1; then
-		echo "ok $n - $what"
-	else
-		echo "not ok $n - $what"
-		sed 's/^/# /' said >&2
-	fi
-}
-
-skip()
-{
-	n=$((n + 1))
-	echo "ok $n - $1 # SKIP $2"
-}
-
-until_true()
-{
-	tries=400
-	until "$@" > /dev/null 2>&1; do
-		tries=$((tries - 1))
-		[ $tries -gt 0 ] || { echo "never: $*" && cat sm.log && return 1; }
-		sleep 0.05
-	done
-}
 
 ctl()
 {

@@ -10,48 +10,13 @@
 # Covers: live_quality.c
 
 # shellcheck disable=SC2015,SC2317 # `a && b || explain`; functions called by ok
-weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 here=$(cd "$(dirname "$0")" && pwd)
-dir=$(mktemp -d)
-pids=
-# shellcheck disable=SC2154 # p is the loop's
-trap 'for p in $pids; do kill "$p" 2> /dev/null; done; cd /; rm -rf "$dir"' EXIT
-trap 'exit 1' HUP INT TERM
-cd "$dir" || exit 1
-n=0
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+need curl jq
 unset XDG_RUNTIME_DIR DISPLAY WAYLAND_DISPLAY
 export RUNTIME_DIRECTORY="$dir/run" IBSIM_SOCKNAME=weft-ui-$$
 mkdir run
-
-ok()
-{
-	what=$1
-	shift
-	n=$((n + 1))
-	if "$@" > said 2>&1; then
-		echo "ok $n - $what"
-	else
-		echo "not ok $n - $what"
-		sed 's/^/# /' said >&2
-	fi
-}
-
-for tool in curl jq; do
-	if ! command -v $tool > /dev/null; then
-		echo "1..0 # SKIP $tool is not installed"
-		exit 0
-	fi
-done
-
-until_true()
-{
-	tries=300
-	until "$@" > /dev/null 2>&1; do
-		tries=$((tries - 1))
-		[ $tries -gt 0 ] || { echo "not in time: $*" && return 1; }
-		sleep 0.05
-	done
-}
 
 # ui NAME OPTION...: serves; sets $url, $base, $token, $ui (its process)
 ui()
