@@ -166,6 +166,7 @@ static void take(struct perf *p, struct perf_device *d, struct perf_port *q, con
 		by[c] = a->elapsed ? grown(q, a, c, fell) : 0;
 		q->last[c] = a->value[c];
 		q->count[c] += by[c];
+		p->total[c] += by[c];
 		saturation(p, d, q, c, a->bits[c] < 64 && a->value[c] == most(a->bits[c]));
 	}
 	rates(q, a, by);

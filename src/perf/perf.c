@@ -223,6 +223,11 @@ void perf_status(const struct perf *p, struct perf_status *st)
 	}
 }
 
+void perf_totals(const struct perf *p, uint64_t total[PERF_NCOUNTERS])
+{
+	memcpy(total, p->total, sizeof(p->total));
+}
+
 static unsigned flags_of(const struct perf_device *d, const struct perf_port *q)
 {
 	const uint64_t read = d->has & PERF_HAS_WIDE ? q->read_wide : q->read_narrow;
@@ -295,45 +300,43 @@ struct place {
 	uint64_t weight;
 	const struct perf_device *d;
 	const struct perf_port *q;
+	uint32_t at; /* in the order of GUIDs and ports */
 };
 
-/* Of equal ones the first in the order of GUIDs and ports. */
-static void insert(struct place *best, uint32_t *n, uint32_t most, const struct place *x)
+static int heaviest_first(const void *a, const void *b)
 {
-	uint32_t at = *n;
+	const struct place *x = a, *y = b;
 
-	if (*n == most && (!most || best[most - 1].weight >= x->weight))
-		return;
-	if (*n < most)
-		++*n;
-	else
-		at--;
-	for (; at > 0 && best[at - 1].weight < x->weight; at--)
-		best[at] = best[at - 1];
-	best[at] = *x;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Devices in the snapshot, and isolated ones behind them. */
+/* Sorted as a whole: a list of the best that grows port by port can take a second on a large subnet. Devices in the
+ * snapshot, and isolated ones behind them. */
 uint32_t perf_list(const struct perf *p, enum perf_sort by, unsigned flags, struct perf_view *out,
 		   uint32_t most, time_ps now)
 {
-	struct place *best = mem_array(MAX(most, 1u), sizeof(*best));
-	uint32_t n = 0;
+	VEC(struct place) all = {0};
+	uint32_t n;
 
 	for (size_t i = 0; i < p->order.n; i++) {
 		const struct perf_device *d = &p->devices.at[p->order.at[i]];
 
 		for (unsigned k = 0; k < d->nports; k++) {
 			const struct perf_port *q = &d->ports[k];
-			struct place x = {weight(p, q, by), d, q};
 
 			if ((q->linked || q->isolated) && (flags_of(d, q) & flags) == flags)
-				insert(best, &n, most, &x);
+				vec_push(&all,
+					 ((struct place){weight(p, q, by), d, q, (uint32_t)all.n}));
 		}
 	}
+	if (by != PERF_BY_NAME && all.n)
+		qsort(all.at, all.n, sizeof(*all.at), heaviest_first);
+	n = (uint32_t)MIN(all.n, (size_t)most);
 	for (uint32_t i = 0; i < n; i++)
-		view(p, best[i].d, best[i].q, perf_us(p, now), &out[i]);
-	free(best);
+		view(p, all.at[i].d, all.at[i].q, perf_us(p, now), &out[i]);
+	vec_free(&all);
 	return n;
 }
 

@@ -176,6 +176,8 @@ void perf_new_manager(struct perf *p);
 void perf_reinstate_all(struct perf *p, time_ps now);
 
 void perf_status(const struct perf *p, struct perf_status *st);
+/* What all ports have counted since the first read of each, also those that are gone. */
+void perf_totals(const struct perf *p, uint64_t total[PERF_NCOUNTERS]);
 size_t perf_port_bytes(bool day); /* memory of one port */
 bool perf_port_get(const struct perf *p, uint64_t guid, unsigned port, struct perf_view *v,
 		   time_ps now);

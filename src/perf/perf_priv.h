@@ -121,6 +121,7 @@ struct perf {
 	VEC(struct perf_event) events;
 	size_t events_taken;
 	struct perf_status st;
+	uint64_t total[PERF_NCOUNTERS]; /* counted by all ports */
 	struct perf_minute *minutes;
 	struct perf_minute minute; /* under way */
 	uint64_t minute_now;

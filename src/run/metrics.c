@@ -8,11 +8,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "run/run.h"
+#include "run/metrics_priv.h"
 #include "sm/notes.h"
 
-static void family(struct strbuf *out, const char *name, const char *type, const char *unit,
-		   const char *help)
+void metrics_family(struct strbuf *out, const char *name, const char *type, const char *unit,
+		    const char *help)
 {
 	strbuf_addf(out, "# TYPE weft_%s %s\n", name, type);
 	if (unit)
@@ -20,27 +20,27 @@ static void family(struct strbuf *out, const char *name, const char *type, const
 	strbuf_addf(out, "# HELP weft_%s %s\n", name, help);
 }
 
-static void gauge(struct strbuf *out, const char *name, const char *help, uint64_t v)
+void metrics_gauge(struct strbuf *out, const char *name, const char *help, uint64_t v)
 {
-	family(out, name, "gauge", NULL, help);
+	metrics_family(out, name, "gauge", NULL, help);
 	strbuf_addf(out, "weft_%s %llu\n", name, (unsigned long long)v);
 }
 
-static void counter(struct strbuf *out, const char *name, const char *help, uint64_t v)
+void metrics_counter(struct strbuf *out, const char *name, const char *help, uint64_t v)
 {
-	family(out, name, "counter", NULL, help);
+	metrics_family(out, name, "counter", NULL, help);
 	strbuf_addf(out, "weft_%s_total %llu\n", name, (unsigned long long)v);
 }
 
 /* Without floating point: exact. */
-static void seconds(struct strbuf *out, time_ps t)
+void metrics_seconds(struct strbuf *out, time_ps t)
 {
 	strbuf_addf(out, "%llu.%012llu", (unsigned long long)(t / PS_PER_S),
 		    (unsigned long long)(t % PS_PER_S));
 }
 
 /* A label's value, escaped: names of devices may have any bytes. */
-static void label_text(struct strbuf *out, const char *s)
+void metrics_label(struct strbuf *out, const char *s)
 {
 	for (size_t n = strlen(s), len; n; s += len, n -= len) {
 		len = utf8_len(s, n);
@@ -58,10 +58,10 @@ static void label_text(struct strbuf *out, const char *s)
 
 static void build_info(struct strbuf *out, const struct run_view *v)
 {
-	family(out, "build", "info", NULL, "Version, mechanism and port.");
+	metrics_family(out, "build", "info", NULL, "Version, mechanism and port.");
 	strbuf_addf(out, "weft_build_info{version=\"%s\",mechanism=\"%s\",port=\"", WEFT_VERSION,
 		    v->cfg->sm.mechanism.name);
-	label_text(out, v->port.name);
+	metrics_label(out, v->port.name);
 	strbuf_addf(out, "\",port_guid=\"0x%016llx\"} 1\n", (unsigned long long)v->port.port_guid);
 }
 
@@ -75,7 +75,7 @@ static void state_set(struct strbuf *out, const struct sm_status *st, bool there
 		      {"standby", IBA_SM_STANDBY},
 		      {"master", IBA_SM_MASTER}};
 
-	family(out, "state", "stateset", NULL, "SM state, as in SMInfo.");
+	metrics_family(out, "state", "stateset", NULL, "SM state, as in SMInfo.");
 	for (unsigned i = 0; i < ARRAY_LEN(states); i++)
 		strbuf_addf(out, "weft_state{weft_state=\"%s\"} %d\n", states[i].name,
 			    there ? st->state == states[i].state
@@ -84,7 +84,7 @@ static void state_set(struct strbuf *out, const struct sm_status *st, bool there
 
 static void phase_set(struct strbuf *out, const struct sm_status *st)
 {
-	family(out, "phase", "stateset", NULL, "Phase of the manager.");
+	metrics_family(out, "phase", "stateset", NULL, "Phase of the manager.");
 	for (unsigned p = 0; p < SM_NPHASES; p++)
 		strbuf_addf(out, "weft_phase{weft_phase=\"%s\"} %d\n", sm_phase_name(p),
 			    st->phase == p);
@@ -94,31 +94,34 @@ static void subnet(struct strbuf *out, const struct run_view *v, const struct sm
 {
 	const struct fab *f = v->sm ? sm_fabric(v->sm) : NULL;
 
-	gauge(out, "switches", "Switches in the subnet.", st->switches);
-	gauge(out, "hosts", "Channel adapters in the subnet.", f ? f->nhosts : 0);
-	gauge(out, "routers", "Routers in the subnet.", f ? f->nrouters : 0);
-	gauge(out, "links", "Links in the subnet.", f ? f->nlinks : 0);
-	gauge(out, "lids", "LIDs assigned to ports.", st->lids);
-	gauge(out, "held_ports", "Ports that change state too often and are treated as Down.",
-	      st->held);
-	gauge(out, "change_pending", "Whether a detected change is not completed yet.",
-	      st->change_pending);
+	metrics_gauge(out, "switches", "Switches in the subnet.", st->switches);
+	metrics_gauge(out, "hosts", "Channel adapters in the subnet.", f ? f->nhosts : 0);
+	metrics_gauge(out, "routers", "Routers in the subnet.", f ? f->nrouters : 0);
+	metrics_gauge(out, "links", "Links in the subnet.", f ? f->nlinks : 0);
+	metrics_gauge(out, "lids", "LIDs assigned to ports.", st->lids);
+	metrics_gauge(out, "held_ports",
+		      "Ports that change state too often and are treated as Down.", st->held);
+	metrics_gauge(out, "change_pending", "Whether a detected change is not completed yet.",
+		      st->change_pending);
 }
 
 static void smps(struct strbuf *out, const struct sm_status *st)
 {
-	family(out, "smps", "counter", NULL, "SMP requests sent, retries included, by purpose.");
+	metrics_family(out, "smps", "counter", NULL,
+		       "SMP requests sent, retries included, by purpose.");
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
 		strbuf_addf(out, "weft_smps_total{purpose=\"%s\"} %llu\n", sm_purpose_name(i),
 			    (unsigned long long)st->smps[i]);
-	counter(out, "smp_retries", "SMP requests sent again after a timeout.", st->retries);
-	counter(out, "smp_timeouts", "SMP requests without a response after all retries.",
-		st->timeouts);
-	counter(out, "smps_late", "Responses that arrived after the request timed out.", st->late);
-	counter(out, "smps_bad", "Received SMPs that were invalid.", st->bad);
-	counter(out, "traps", "Traps received.", st->traps);
-	counter(out, "sweeps", "Sweeps completed.", st->sweeps);
-	counter(out, "sweeps_clean", "Sweeps that found no change.", st->clean_sweeps);
+	metrics_counter(out, "smp_retries", "SMP requests sent again after a timeout.",
+			st->retries);
+	metrics_counter(out, "smp_timeouts", "SMP requests without a response after all retries.",
+			st->timeouts);
+	metrics_counter(out, "smps_late", "Responses that arrived after the request timed out.",
+			st->late);
+	metrics_counter(out, "smps_bad", "Received SMPs that were invalid.", st->bad);
+	metrics_counter(out, "traps", "Traps received.", st->traps);
+	metrics_counter(out, "sweeps", "Sweeps completed.", st->sweeps);
+	metrics_counter(out, "sweeps_clean", "Sweeps that found no change.", st->clean_sweeps);
 }
 
 static void mirror(struct strbuf *out, const struct run_view *v)
@@ -127,19 +130,20 @@ static void mirror(struct strbuf *out, const struct run_view *v)
 
 	if (v->sm)
 		sm_mirror_status(v->sm, &m);
-	gauge(out, "mirror_complete",
-	      "Whether this standby has a whole copy of what the master knows.", m.complete);
-	gauge(out, "mirror_bytes", "Size of that copy.", m.bytes);
-	family(out, "mirror_age_seconds", "gauge", "seconds",
-	       "Time since the master last confirmed that copy.");
+	metrics_gauge(out, "mirror_complete",
+		      "Whether this standby has a whole copy of what the master knows.",
+		      m.complete);
+	metrics_gauge(out, "mirror_bytes", "Size of that copy.", m.bytes);
+	metrics_family(out, "mirror_age_seconds", "gauge", "seconds",
+		       "Time since the master last confirmed that copy.");
 	strbuf_add(out, "weft_mirror_age_seconds ");
-	seconds(out, m.complete ? v->now - MIN(v->now, m.confirmed_at) : 0);
+	metrics_seconds(out, m.complete ? v->now - MIN(v->now, m.confirmed_at) : 0);
 	strbuf_add(out, "\n");
-	gauge(out, "mirrors", "Standbys that have a copy of what this master knows now.",
-	      m.mirrors);
-	counter(out, "mirror_gmps", "GMPs sent to other managers.", m.gmps);
-	counter(out, "mirror_gmps_bad",
-		"GMPs received with a wrong SM_Key, or with invalid content.", m.gmps_bad);
+	metrics_gauge(out, "mirrors", "Standbys that have a copy of what this master knows now.",
+		      m.mirrors);
+	metrics_counter(out, "mirror_gmps", "GMPs sent to other managers.", m.gmps);
+	metrics_counter(out, "mirror_gmps_bad",
+			"GMPs received with a wrong SM_Key, or with invalid content.", m.gmps_bad);
 }
 
 /* Counted one by one: there may be many VMs, but this is asked for a few times a minute. */
@@ -150,21 +154,22 @@ static void vms(struct strbuf *out, const struct run_view *v)
 
 	for (; v->sm && sm_vm_get(v->sm, all, &vm); all++)
 		running += vm.running;
-	gauge(out, "vms", "Virtual machines.", all);
-	gauge(out, "vms_running", "Virtual machines that run.", running);
+	metrics_gauge(out, "vms", "Virtual machines.", all);
+	metrics_gauge(out, "vms_running", "Virtual machines that run.", running);
 	if (!v->vms)
 		return;
-	family(out, "vm_requests", "counter", NULL,
-	       "Requests about virtual machines, by kind and result.");
+	metrics_family(out, "vm_requests", "counter", NULL,
+		       "Requests about virtual machines, by kind and result.");
 	for (unsigned op = 0; op < RUN_VM_OPS; op++) {
 		strbuf_addf(out, "weft_vm_requests_total{op=\"%s\",result=\"done\"} %llu\n",
 			    sm_vm_op_name(op), (unsigned long long)v->vms->done[op]);
 		strbuf_addf(out, "weft_vm_requests_total{op=\"%s\",result=\"refused\"} %llu\n",
 			    sm_vm_op_name(op), (unsigned long long)v->vms->refused[op]);
 	}
-	counter(out, "vm_migrations", "Migrations of virtual machines.",
-		v->vms->done[SM_VM_MIGRATE]);
-	family(out, "vm_smps", "counter", NULL, "SMPs that these requests took, by device.");
+	metrics_counter(out, "vm_migrations", "Migrations of virtual machines.",
+			v->vms->done[SM_VM_MIGRATE]);
+	metrics_family(out, "vm_smps", "counter", NULL,
+		       "SMPs that these requests took, by device.");
 	strbuf_addf(out, "weft_vm_smps_total{to=\"hypervisors\"} %llu\n",
 		    (unsigned long long)v->vms->smps_hypervisors);
 	strbuf_addf(out, "weft_vm_smps_total{to=\"tables\"} %llu\n",
@@ -182,8 +187,8 @@ static void sa_by_attribute(struct strbuf *out, const struct sa *sa)
 {
 	struct sa_count c;
 
-	family(out, "sa_requests", "counter", NULL,
-	       "Requests to subnet administration, by attribute and result.");
+	metrics_family(out, "sa_requests", "counter", NULL,
+		       "Requests to subnet administration, by attribute and result.");
 	for (size_t i = 0; sa_count_at(sa, i, &c); i++)
 		for (unsigned r = 0; r < SA_NRESULTS; r++)
 			strbuf_addf(out,
@@ -193,8 +198,8 @@ static void sa_by_attribute(struct strbuf *out, const struct sa *sa)
 
 static void sa_errors(struct strbuf *out, const struct sa_status *st)
 {
-	family(out, "sa_errors", "counter", NULL,
-	       "Requests to subnet administration that were refused, by status.");
+	metrics_family(out, "sa_errors", "counter", NULL,
+		       "Requests to subnet administration that were refused, by status.");
 	for (unsigned i = 0; i < ARRAY_LEN(st->by_status); i++)
 		strbuf_addf(out, "weft_sa_errors_total{status=\"%s\"} %llu\n", run_sa_refusal(i),
 			    (unsigned long long)st->by_status[i]);
@@ -202,14 +207,15 @@ static void sa_errors(struct strbuf *out, const struct sa_status *st)
 
 static void sa_registered(struct strbuf *out, const struct sa_status *st)
 {
-	gauge(out, "sa_groups", "Multicast groups.", st->groups);
-	gauge(out, "sa_members", "Members of multicast groups.", st->members);
-	gauge(out, "sa_services", "Services that hosts have registered.", st->services);
-	gauge(out, "sa_subscriptions", "Subscriptions to notices.", st->subscriptions);
-	counter(out, "sa_reports", "Notices sent to subscribers.", st->reports);
-	counter(out, "sa_reports_unanswered", "Notices that subscribers did not answer.",
-		st->reports_unanswered);
-	gauge(out, "sa_reports_waiting", "Notices that wait for an answer.", st->reports_waiting);
+	metrics_gauge(out, "sa_groups", "Multicast groups.", st->groups);
+	metrics_gauge(out, "sa_members", "Members of multicast groups.", st->members);
+	metrics_gauge(out, "sa_services", "Services that hosts have registered.", st->services);
+	metrics_gauge(out, "sa_subscriptions", "Subscriptions to notices.", st->subscriptions);
+	metrics_counter(out, "sa_reports", "Notices sent to subscribers.", st->reports);
+	metrics_counter(out, "sa_reports_unanswered", "Notices that subscribers did not answer.",
+			st->reports_unanswered);
+	metrics_gauge(out, "sa_reports_waiting", "Notices that wait for an answer.",
+		      st->reports_waiting);
 }
 
 static void administration(struct strbuf *out, const struct run_view *v)
@@ -219,20 +225,22 @@ static void administration(struct strbuf *out, const struct run_view *v)
 	if (!v->sa)
 		return;
 	sa_status(v->sa, &st);
-	gauge(out, "sa_serving", "Whether subnet administration answers requests.", st.serving);
+	metrics_gauge(out, "sa_serving", "Whether subnet administration answers requests.",
+		      st.serving);
 	sa_by_attribute(out, v->sa);
 	sa_errors(out, &st);
-	counter(out, "sa_responses", "Responses of subnet administration.", st.responses);
-	counter(out, "sa_requests_bad", "Requests that were malformed.", st.bad);
-	counter(out, "sa_requests_silent", "Requests not answered because this is no master.",
-		st.silent);
-	counter(out, "sa_requests_busy", "Requests answered with busy.", st.busy);
-	gauge(out, "sa_transfers", "Messages in segments that are under way.", st.transfers);
-	family(out, "sa_transfer_bytes", "gauge", "bytes", "Size of these messages.");
+	metrics_counter(out, "sa_responses", "Responses of subnet administration.", st.responses);
+	metrics_counter(out, "sa_requests_bad", "Requests that were malformed.", st.bad);
+	metrics_counter(out, "sa_requests_silent",
+			"Requests not answered because this is no master.", st.silent);
+	metrics_counter(out, "sa_requests_busy", "Requests answered with busy.", st.busy);
+	metrics_gauge(out, "sa_transfers", "Messages in segments that are under way.",
+		      st.transfers);
+	metrics_family(out, "sa_transfer_bytes", "gauge", "bytes", "Size of these messages.");
 	strbuf_addf(out, "weft_sa_transfer_bytes %llu\n", (unsigned long long)st.transfer_bytes);
-	counter(out, "sa_transfers_failed", "Messages in segments that were given up.",
-		st.transfers_failed);
-	counter(out, "sa_segments", "Segments sent.", st.segments_sent);
+	metrics_counter(out, "sa_transfers_failed", "Messages in segments that were given up.",
+			st.transfers_failed);
+	metrics_counter(out, "sa_segments", "Segments sent.", st.segments_sent);
 	sa_registered(out, &st);
 }
 
@@ -241,7 +249,8 @@ static void notes(struct strbuf *out, const struct run_view *v)
 {
 	if (!v->notes)
 		return;
-	family(out, "notes", "counter", NULL, "Notes of the manager since the start, by kind.");
+	metrics_family(out, "notes", "counter", NULL,
+		       "Notes of the manager since the start, by kind.");
 	for (unsigned k = 0; k < SM_NOTE_NKINDS; k++)
 		strbuf_addf(out, "weft_notes_total{note=\"%s\"} %llu\n", sm_note_name(k),
 			    (unsigned long long)v->notes[k]);
@@ -249,49 +258,51 @@ static void notes(struct strbuf *out, const struct run_view *v)
 
 static void last_round(struct strbuf *out, const struct sm_round *r)
 {
-	family(out, "round_phase_seconds", "gauge", "seconds",
-	       "Duration of the last change, by phase.");
+	metrics_family(out, "round_phase_seconds", "gauge", "seconds",
+		       "Duration of the last change, by phase.");
 	for (unsigned p = 0; p < SM_NPHASES; p++) {
 		strbuf_addf(out, "weft_round_phase_seconds{phase=\"%s\"} ", sm_phase_name(p));
-		seconds(out, r->time[p]);
+		metrics_seconds(out, r->time[p]);
 		strbuf_add(out, "\n");
 	}
-	family(out, "round_seconds", "gauge", "seconds",
-	       "Duration of the last change, from detection to completion.");
+	metrics_family(out, "round_seconds", "gauge", "seconds",
+		       "Duration of the last change, from detection to completion.");
 	strbuf_add(out, "weft_round_seconds ");
-	seconds(out, r->end - r->start);
+	metrics_seconds(out, r->end - r->start);
 	strbuf_add(out, "\n");
-	family(out, "round_smps", "gauge", NULL, "SMP requests of the last change, by purpose.");
+	metrics_family(out, "round_smps", "gauge", NULL,
+		       "SMP requests of the last change, by purpose.");
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
 		strbuf_addf(out, "weft_round_smps{purpose=\"%s\"} %llu\n", sm_purpose_name(i),
 			    (unsigned long long)r->smps[i]);
-	gauge(out, "round_entries", "Forwarding table entries that differ after the last change.",
-	      r->entries);
-	gauge(out, "round_blocks", "Forwarding table blocks written by the last change.",
-	      r->sent_blocks);
-	gauge(out, "round_clean", "Whether every request of the last change got a response.",
-	      r->clean);
+	metrics_gauge(out, "round_entries",
+		      "Forwarding table entries that differ after the last change.", r->entries);
+	metrics_gauge(out, "round_blocks", "Forwarding table blocks written by the last change.",
+		      r->sent_blocks);
+	metrics_gauge(out, "round_clean",
+		      "Whether every request of the last change got a response.", r->clean);
 }
 
 static void daemon_itself(struct strbuf *out, const struct run_view *v)
 {
-	counter(out, "changes", "Changes completed since the start.",
-		v->nchanges ? v->changes[v->nchanges - 1].number : 0);
-	family(out, "mads", "counter", NULL, "MADs received and sent by the transport.");
+	metrics_counter(out, "changes", "Changes completed since the start.",
+			v->nchanges ? v->changes[v->nchanges - 1].number : 0);
+	metrics_family(out, "mads", "counter", NULL, "MADs received and sent by the transport.");
 	strbuf_addf(out, "weft_mads_total{direction=\"in\"} %llu\n",
 		    (unsigned long long)v->mads_in);
 	strbuf_addf(out, "weft_mads_total{direction=\"out\"} %llu\n",
 		    (unsigned long long)v->mads_out);
-	gauge(out, "mads_waiting", "MADs that the transport has not accepted yet.",
-	      v->mads_waiting);
-	counter(out, "reconnects", "Connections to the fabric opened after a lost one.",
-		v->reconnects);
-	counter(out, "routes_computed", "Route computations.", v->routes_computed);
-	family(out, "compute_seconds", "counter", "seconds", "Time spent computing routes.");
+	metrics_gauge(out, "mads_waiting", "MADs that the transport has not accepted yet.",
+		      v->mads_waiting);
+	metrics_counter(out, "reconnects", "Connections to the fabric opened after a lost one.",
+			v->reconnects);
+	metrics_counter(out, "routes_computed", "Route computations.", v->routes_computed);
+	metrics_family(out, "compute_seconds", "counter", "seconds",
+		       "Time spent computing routes.");
 	strbuf_addf(out, "weft_compute_seconds_total %llu.%03llu\n",
 		    (unsigned long long)(v->compute_ms / 1000),
 		    (unsigned long long)(v->compute_ms % 1000));
-	family(out, "uptime_seconds", "gauge", "seconds", "Time since the daemon started.");
+	metrics_family(out, "uptime_seconds", "gauge", "seconds", "Time since the daemon started.");
 	strbuf_addf(out, "weft_uptime_seconds %llu.%03llu\n",
 		    (unsigned long long)(v->uptime_ms / 1000),
 		    (unsigned long long)(v->uptime_ms % 1000));
@@ -309,9 +320,10 @@ static void process(struct strbuf *out)
 		fclose(f);
 	}
 	getrusage(RUSAGE_SELF, &u);
-	family(out, "resident_memory_bytes", "gauge", "bytes", "Resident memory of the process.");
+	metrics_family(out, "resident_memory_bytes", "gauge", "bytes",
+		       "Resident memory of the process.");
 	strbuf_addf(out, "weft_resident_memory_bytes %llu\n", (unsigned long long)resident);
-	family(out, "cpu_seconds", "counter", "seconds", "CPU time of the process.");
+	metrics_family(out, "cpu_seconds", "counter", "seconds", "CPU time of the process.");
 	strbuf_addf(out, "weft_cpu_seconds_total %lld.%06lld\n",
 		    (long long)(u.ru_utime.tv_sec + u.ru_stime.tv_sec +
 				(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1000000),
@@ -325,7 +337,7 @@ void run_metrics(const struct run_view *v, struct strbuf *out)
 	if (v->sm)
 		sm_status(v->sm, &st);
 	build_info(out, v);
-	gauge(out, "up", "Whether the manager is connected to a fabric.", v->connected);
+	metrics_gauge(out, "up", "Whether the manager is connected to a fabric.", v->connected);
 	state_set(out, &st, v->sm != NULL);
 	phase_set(out, &st);
 	subnet(out, v, &st);
@@ -334,6 +346,7 @@ void run_metrics(const struct run_view *v, struct strbuf *out)
 	notes(out, v);
 	vms(out, v);
 	administration(out, v);
+	metrics_perf(out, v);
 	last_round(out, &st.last);
 	daemon_itself(out, v);
 	process(out);

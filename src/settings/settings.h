@@ -47,9 +47,10 @@ struct settings {
 	unsigned metrics_port;	  /* there; 0: none */
 	unsigned metrics_s;
 	unsigned metrics_clients, metrics_timeout_s, metrics_rate;
-	unsigned log_level;  /* enum run_log_level */
-	unsigned log_format; /* enum run_log_format */
-	char log_file[256];  /* "": standard error */
+	unsigned metrics_ports; /* that have series of their own, at most */
+	unsigned log_level;	/* enum run_log_level */
+	unsigned log_format;	/* enum run_log_format */
+	char log_file[256];	/* "": standard error */
 	char pid_file[256];
 	unsigned history; /* changes remembered for `weft ctl changes` */
 	bool unsafe;	  /* accept techniques that may deadlock */

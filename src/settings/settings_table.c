@@ -469,6 +469,10 @@ const struct setting settings_table[] = {
 	{DAEMON("metrics", "period", "metrics-period",
 		"time between two writes of the file when nothing changes"),
 	 TIME(metrics_s, PS_PER_S, 86400 * PS_PER_S, PS_PER_S), .daemon = "15s"},
+	{DAEMON("metrics", "ports", "metrics-ports",
+		"ports that have series of their own beside the sums over all ports, at most: sick ones "
+		"first, then by GUID; needs perf.period; 0: sums alone"),
+	 UINT(metrics_ports, 0, 65536)},
 
 	{DAEMON("metrics", "connections", "metrics-connections",
 		"HTTP connections at once; one more is closed"),

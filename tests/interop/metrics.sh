@@ -6,7 +6,7 @@
 # promtool accepts what is served and what is written, node_exporter reads the file, Prometheus scrapes OpenMetrics, and each
 # query of the dashboard in data/grafana returns data. The alert rules of data/prometheus pass their tests.
 #
-# Covers: metrics_plain.c, metrics_file.c, http.c
+# Covers: metrics_perf.c, metrics_plain.c, metrics_file.c, http.c
 #
 # shellcheck disable=SC2015,SC2154,SC2317 # `a && b || explain`, lib.sh sets dir, ok calls
 
@@ -45,7 +45,7 @@ ok 'each alert has a test that lets it fire' all_tested
 mkdir textfile
 ok 'the emulator starts' emu_start net --quiet
 "$weft" sm --server "$IBSIM_SOCKNAME" --state none --control sm.sock --metrics-port "$base" --metrics-file textfile/weft.prom \
-	--metrics-rate 0 > sm.log 2>&1 &
+	--metrics-rate 0 --perf-period 1s --metrics-ports 16 > sm.log 2>&1 &
 pids="$pids $!"
 ok 'the subnet comes up' until_true 20 "$weft" ctl --socket sm.sock wait
 
@@ -69,6 +69,20 @@ same_samples()
 	diff http.txt.names om.txt.names
 }
 ok 'both formats have the same samples' same_samples
+
+# mtree 4 2 has 4 leaves with 2 hosts each below 2 roots: 16 links, 32 ports. 16 of them have series, a sick one before others.
+bounded()
+{
+	curl -sf "http://$weft_at/metrics" > http.txt && grep -qx 'weft_perf_ports_without_series 16' http.txt &&
+		[ "$(grep -c '^weft_port_packets_total{.*sent' http.txt)" = 16 ] && grep -qx 'weft_port_sick{node="root1".*} 1' http.txt &&
+		grep -qx 'weft_sick_ports 1' http.txt && grep -q '^weft_fabric_errors_total{counter="symbol_error"} 500$' http.txt
+}
+sick()
+{
+	emu_ask 'counter "root1"[4] SymbolErrorCounter 500' > sick.out
+}
+ok 'a port counts errors' until_true 10 sh -c 'curl -sf "http://'"$weft_at"'/metrics" | grep -q "^weft_perf_rounds_total [2-9]"' && sick
+ok 'series of ports: sums, a bound, sick ones first' until_true 10 bounded
 
 # ---- node_exporter ----
 
