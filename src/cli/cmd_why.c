@@ -357,6 +357,7 @@ static int page_fill(struct page *p)
 	if (present) {
 		ports_add(p, node);
 		counters_add(p);
+		why_trends(&o.from, p->node, json_object_get(p->w, "ports"), p->suspicious);
 	}
 	changes_add(p);
 	if (present) {

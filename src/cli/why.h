@@ -2,7 +2,8 @@
 /*
  * What `weft why` tells about a device or a cable. One JSON object holds all of it:
  *
- *	{name, id, guid, type, lid, present, ports: [{port, state, physical, rate, could, peer: {...}, errors: {}}], changes: [],
+ *	{name, id, guid, type, lid, present, ports: [{port, state, physical, rate, could, peer: {...}, errors: {}, load, ber,
+ *	 fec: {}, trend: {}}], changes: [],
  *	 partitions: [], groups: [], routes: {hosts, worst: {}}, suspicious: []}
  */
 #ifndef WEFT_CLI_WHY_H
@@ -23,6 +24,17 @@ bool why_rate_less(struct why_rate a, struct why_rate b);
 void why_rate_text(struct why_rate r, char buf[24]);
 /* Counters of errors that are not 0, as an object; NULL: none. counters: rows of name and value. */
 json_t *why_errors(const json_t *counters);
+
+/* ---- why_trend.c ---- */
+
+struct why_trend {
+	bool known;
+	uint64_t hour, recent; /* errors within the last hour, and within its last ten minutes */
+};
+struct why_trend why_trend_of(const json_t *hour); /* of the answer to "perf" about a port */
+void why_trend_text(struct why_trend t, char buf[128]);
+/* Load, bit error rate and trend into the rows of ports, where the manager reads counters. */
+void why_trends(const struct running *from, const char *node, json_t *ports, json_t *suspicious);
 
 /* ---- why_routes.c ---- */
 

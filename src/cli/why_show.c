@@ -54,6 +54,31 @@ static void errors_show(const json_t *w)
 								  : "the counters were not read");
 }
 
+static void trends_show(const json_t *w)
+{
+	const json_t *p, *fec;
+	bool any = false;
+	size_t i;
+
+	json_array_foreach(json_object_get(w, "ports"), i, p)
+	{
+		if (!json_is_object(json_object_get(p, "trend")))
+			continue;
+		line(any ? "" : "trend", "port %u: %s", (unsigned)ctl_number(p, "port"),
+		     ctl_text(json_object_get(p, "trend"), "text"));
+		any = true;
+	}
+	json_array_foreach(json_object_get(w, "ports"), i, p)
+	{
+		if ((fec = json_object_get(p, "fec")))
+			line("",
+			     "port %u: forward error correction corrected %llu blocks, failed for %llu",
+			     (unsigned)ctl_number(p, "port"),
+			     (unsigned long long)ctl_number(fec, "corrected"),
+			     (unsigned long long)ctl_number(fec, "uncorrected"));
+	}
+}
+
 static void list_show(const json_t *w, const char *key, const char *label, const char *none)
 {
 	const json_t *list = json_object_get(w, key), *v;
@@ -103,6 +128,7 @@ void why_show(const json_t *w)
 		       ctl_text(w, "id"), (unsigned long long)ctl_number(w, "lid"));
 		json_array_foreach(json_object_get(w, "ports"), i, p) port_show(p, !i);
 		errors_show(w);
+		trends_show(w);
 	} else {
 		printf("%s: not in the subnet\n", ctl_text(w, "name"));
 	}

@@ -318,6 +318,18 @@
 	F(uint64_t, vl15_dropped, 1280, 64, DEC)                                                   \
 	F(uint64_t, xmit_wait, 1344, 64, DEC)                                                      \
 	F(uint64_t, qp1_dropped, 1408, 64, DEC)
+/* With RS-FEC, lane_corrected counts symbols, and the last three are used instead of lane_uncorrected. */
+#define IBA_EXT_SPEEDS_COUNTERS_FIELDS(F, A)                                                       \
+	F(uint8_t, port_select, 8, 8, DEC)                                                         \
+	F(uint64_t, counter_select, 64, 64, HEX)                                                   \
+	F(uint16_t, sync_header, 128, 16, DEC)                                                     \
+	F(uint16_t, unknown_block, 144, 16, DEC)                                                   \
+	A(uint16_t, lane_errors, 12, 160, 16, 16, DEC)                                             \
+	A(uint32_t, lane_corrected, 12, 352, 32, 32, DEC)                                          \
+	A(uint32_t, lane_uncorrected, 12, 736, 32, 32, DEC)                                        \
+	F(uint32_t, rs_corrected_blocks, 1120, 32, DEC)                                            \
+	F(uint32_t, rs_uncorrected_blocks, 1152, 32, DEC)                                          \
+	F(uint32_t, rs_corrected_symbols, 1184, 32, DEC)
 
 /*
  * Every struct of the wire: X(struct and function stem, FIELDS list, bytes on the wire, ...).
@@ -364,7 +376,9 @@
 	  "ClassPortInfo")                                                                         \
 	X(port_counters, IBA_PORT_COUNTERS_FIELDS, 44, PORT_COUNTERS, 0x0012, "PortCounters")      \
 	X(port_counters_ext, IBA_PORT_COUNTERS_EXT_FIELDS, 184, PORT_COUNTERS_EXT, 0x001d,         \
-	  "PortCountersExtended")
+	  "PortCountersExtended")                                                                  \
+	X(ext_speeds_counters, IBA_EXT_SPEEDS_COUNTERS_FIELDS, 152, EXT_SPEEDS_COUNTERS, 0x001f,   \
+	  "PortExtendedSpeedsCounters")
 
 #define IBA_STRUCTS(X) IBA_HEADERS(X) IBA_SUBN_ATTRS(X) IBA_PERF_ATTRS(X)
 

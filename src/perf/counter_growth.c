@@ -41,6 +41,8 @@ static const struct place places[PERF_NCOUNTERS] = {
 	PLACE(PERF_LOCAL_INTEGRITY, local_integrity, 4, 9),
 	PLACE(PERF_BUFFER_OVERRUN, buffer_overrun, 4, 10),
 	PLACE(PERF_VL15_DROPPED, vl15_dropped, 16, 11),
+	[PERF_FEC_CORRECTED] = {.name = "fec_corrected"},
+	[PERF_FEC_UNCORRECTED] = {.name = "fec_uncorrected"},
 };
 
 const char *perf_counter_name(enum perf_counter c)
@@ -147,7 +149,7 @@ static void record(struct perf *p, const struct perf_device *d, struct perf_port
 	struct perf_delta delta = {by[PERF_XMIT_DATA], by[PERF_RCV_DATA], by[PERF_XMIT_WAIT], 0,
 				   a->bits[PERF_XMIT_DATA] ? a->elapsed : 0};
 
-	for (unsigned c = PERF_SYMBOL_ERROR; c < PERF_NCOUNTERS; c++)
+	for (unsigned c = PERF_SYMBOL_ERROR; c <= PERF_LAST_ERROR; c++)
 		delta.errors += by[c];
 	perf_ring_add(&q->hour, PERF_SLOTS, PERF_SLOT_S * US_PER_S, p->now, &delta);
 	if (d->with_day)
@@ -170,7 +172,7 @@ static void take(struct perf *p, struct perf_device *d, struct perf_port *q, con
 		saturation(p, d, q, c, a->bits[c] < 64 && a->value[c] == most(a->bits[c]));
 	}
 	rates(q, a, by);
-	if (a->elapsed)
+	if (a->elapsed && (a->bits[PERF_XMIT_DATA] || a->bits[PERF_SYMBOL_ERROR]))
 		record(p, d, q, a, by);
 	if (a->bits[PERF_SYMBOL_ERROR])
 		perf_health(p, d, q, by[PERF_SYMBOL_ERROR], by[PERF_LINK_RECOVERY],
@@ -182,7 +184,7 @@ static uint64_t since(const struct perf *p, uint64_t read)
 	return read == PERF_NEVER ? 0 : MAX(p->now - read, (uint64_t)1);
 }
 
-/* ---- the two attributes ---- */
+/* ---- the attributes ---- */
 
 static uint64_t narrow_value(const struct iba_port_counters *v, unsigned c)
 {
@@ -197,7 +199,7 @@ void perf_counters_narrow(struct perf *p, struct perf_device *d, struct perf_por
 {
 	struct answer a = {.elapsed = since(p, q->read_narrow)};
 
-	for (unsigned c = 0; c < PERF_NCOUNTERS; c++) {
+	for (unsigned c = 0; c <= PERF_LAST_ERROR; c++) {
 		if ((d->has & PERF_HAS_WIDE && is_data(c)) ||
 		    (!(d->has & PERF_HAS_WAIT) && c == PERF_XMIT_WAIT))
 			continue;
@@ -213,7 +215,7 @@ void perf_counters_wide(struct perf *p, struct perf_device *d, struct perf_port 
 {
 	struct answer a = {.elapsed = since(p, q->read_wide)};
 
-	for (unsigned c = 0; c < PERF_NCOUNTERS; c++) {
+	for (unsigned c = 0; c <= PERF_LAST_ERROR; c++) {
 		if (!(d->has & PERF_HAS_WIDE_ERRORS) && !is_data(c))
 			continue;
 		memcpy(&a.value[c], (const uint8_t *)v + places[c].wide, sizeof(a.value[c]));
@@ -223,6 +225,22 @@ void perf_counters_wide(struct perf *p, struct perf_device *d, struct perf_port 
 	q->read_wide = p->now;
 }
 
+/* Each lane stops at its maximum; their sum then grows more slowly, which nothing is decided by. */
+void perf_counters_quality(struct perf *p, struct perf_device *d, struct perf_port *q,
+			   const struct iba_ext_speeds_counters *v)
+{
+	struct answer a = {.elapsed = since(p, q->read_quality)};
+
+	a.bits[PERF_FEC_CORRECTED] = a.bits[PERF_FEC_UNCORRECTED] = 64;
+	a.value[PERF_FEC_UNCORRECTED] = v->rs_uncorrected_blocks;
+	for (unsigned i = 0; i < ARRAY_LEN(v->lane_corrected); i++) {
+		a.value[PERF_FEC_CORRECTED] += v->lane_corrected[i];
+		a.value[PERF_FEC_UNCORRECTED] += v->lane_uncorrected[i];
+	}
+	take(p, d, q, &a);
+	q->read_quality = p->now;
+}
+
 /* ---- counters that are set to 0, where the configuration says so ---- */
 
 /* From half of its range on: the next read comes before the rest is full. */
@@ -230,7 +248,7 @@ uint32_t perf_counters_to_clear(const struct perf_device *d, const struct perf_p
 {
 	uint32_t select = 0;
 
-	for (unsigned c = 0; c < PERF_NCOUNTERS; c++) {
+	for (unsigned c = 0; c <= PERF_LAST_ERROR; c++) {
 		if ((d->has & PERF_HAS_WIDE && is_data(c)) || d->has & PERF_HAS_WIDE_ERRORS ||
 		    (!(d->has & PERF_HAS_WAIT) && c == PERF_XMIT_WAIT))
 			continue;
@@ -243,7 +261,7 @@ uint32_t perf_counters_to_clear(const struct perf_device *d, const struct perf_p
 void perf_counters_cleared(struct perf *p, struct perf_device *d, struct perf_port *q,
 			   const struct iba_port_counters *v, uint32_t select)
 {
-	for (unsigned c = 0; c < PERF_NCOUNTERS; c++) {
+	for (unsigned c = 0; c <= PERF_LAST_ERROR; c++) {
 		if (!(select >> places[c].select & 1))
 			continue;
 		q->last[c] = narrow_value(v, c);

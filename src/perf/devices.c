@@ -76,7 +76,8 @@ static void ports_init(const struct perf_device *d, unsigned each)
 		struct perf_port *q = &d->ports[k];
 
 		q->num = (uint8_t)(k + 1);
-		q->read_narrow = q->read_wide = q->sick_at = q->calm_at = PERF_NEVER;
+		q->read_narrow = q->read_wide = q->read_quality = q->sick_at = q->calm_at =
+			PERF_NEVER;
 		q->hour.at = d->samples + (size_t)k * each;
 		q->day.at = d->with_day ? q->hour.at + PERF_SLOTS : NULL;
 	}
@@ -123,8 +124,8 @@ static uint32_t device_of(struct perf *p, const struct fab_node *n)
 
 /* ---- from the snapshot ---- */
 
-/* Data bits a second of the link at this port; 0: not known. */
-static uint64_t rate_of(const struct sm *sm, uint64_t guid, unsigned port)
+/* Data bits a second of the link at this port; 0: not known. From FDR on, errors may be corrected. */
+static uint64_t rate_of(const struct sm *sm, uint64_t guid, unsigned port, bool *corrects)
 {
 	static const enum fab_speed slow[16] = {[1] = FAB_SDR, [2] = FAB_DDR, [4] = FAB_QDR};
 	static const enum fab_speed fast[16] = {
@@ -136,8 +137,10 @@ static uint64_t rate_of(const struct sm *sm, uint64_t guid, unsigned port)
 					  [IBA_WIDTH_12X] = 12};
 	struct iba_port_info pi;
 
+	*corrects = false;
 	if (!sm_port_info(sm, guid, port, &pi))
 		return 0;
+	*corrects = pi.speed_ext_active != 0;
 	return lanes[pi.width_active & 31] * fab_lane_bps(fast[pi.speed_ext_active & 15]
 								  ? fast[pi.speed_ext_active & 15]
 								  : slow[pi.speed_active & 15]);
@@ -155,7 +158,7 @@ static void port_update(struct perf *p, const struct sm *sm, struct perf_device 
 		return; /* an isolated one keeps what was known */
 	p->nports++;
 	q->lid = d->is_switch ? f->ports[sw].lid : fp->lid;
-	q->bps = rate_of(sm, d->guid, fp->num);
+	q->bps = rate_of(sm, d->guid, fp->num, &q->corrects);
 	q->peer = f->nodes[f->ports[fp->peer].node].guid;
 	q->peer_port = f->ports[fp->peer].num;
 	q->peer_is_switch = fab_is_switch(f, f->ports[fp->peer].node);

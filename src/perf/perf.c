@@ -236,7 +236,8 @@ static unsigned flags_of(const struct perf_device *d, const struct perf_port *q)
 	       (q->saturated ? PERF_IS_SATURATED : 0u) | (d->silent ? PERF_IS_SILENT : 0u) |
 	       (read != PERF_NEVER ? PERF_IS_READ : 0u) |
 	       (d->known && !(d->has & PERF_HAS_WIDE) ? PERF_IS_NARROW : 0u) |
-	       (q->linked ? PERF_IS_LINKED : 0u);
+	       (q->linked ? PERF_IS_LINKED : 0u) |
+	       (q->read_quality != PERF_NEVER ? PERF_IS_QUALITY : 0u);
 }
 
 static void view(const struct perf *p, const struct perf_device *d, const struct perf_port *q,

@@ -40,8 +40,13 @@ enum perf_counter {
 	PERF_LOCAL_INTEGRITY,
 	PERF_BUFFER_OVERRUN,
 	PERF_VL15_DROPPED,
+	/* Of links with forward error correction, where devices have PortExtendedSpeedsCounters: blocks (with RS-FEC,
+	 * symbols) that were corrected, and blocks that could not be. Sums over the lanes. */
+	PERF_FEC_CORRECTED,
+	PERF_FEC_UNCORRECTED,
 	PERF_NCOUNTERS
 };
+enum { PERF_LAST_ERROR = PERF_VL15_DROPPED };	    /* from PERF_SYMBOL_ERROR on */
 const char *perf_counter_name(enum perf_counter c); /* as in fields.h: "symbol_error" */
 
 enum perf_isolate { PERF_ISOLATE_OFF, PERF_ISOLATE_SWITCHES, PERF_ISOLATE_ALL };
@@ -52,9 +57,10 @@ enum {
 	PERF_OF_ONE = 4,      /* queries to one device at a time */
 	PERF_SLOT_S = 20,     /* the last hour by slots of so many seconds */
 	PERF_SLOTS = 180,
-	PERF_MINUTES = 1440, /* the last day */
-	PERF_PARTS = 8,	     /* of the time over which errors are added up */
-	PERF_EVENTS = 4096,  /* that wait for the caller; further ones are only counted */
+	PERF_MINUTES = 1440,	  /* the last day */
+	PERF_PARTS = 8,		  /* of the time over which errors are added up */
+	PERF_QUALITY_ROUNDS = 10, /* corrected errors are read in each of so many rounds */
+	PERF_EVENTS = 4096,	  /* that wait for the caller; further ones are only counted */
 };
 
 struct perf_config {
@@ -111,6 +117,7 @@ enum perf_flags {
 	PERF_IS_READ = 16,     /* it was read at least twice: rates are known */
 	PERF_IS_NARROW = 32,   /* its device has 32-bit data counters alone */
 	PERF_IS_LINKED = 64,   /* in the present snapshot */
+	PERF_IS_QUALITY = 128, /* PERF_FEC_* are known */
 };
 
 struct perf_view {

@@ -35,9 +35,9 @@ uint64_t perf_decode(uint16_t code);
 /* ---- ports and devices ---- */
 
 struct perf_port {
-	uint64_t last[PERF_NCOUNTERS];	 /* as the device said */
-	uint64_t count[PERF_NCOUNTERS];	 /* since the first read */
-	uint64_t read_narrow, read_wide; /* when; PERF_NEVER */
+	uint64_t last[PERF_NCOUNTERS];		       /* as the device said */
+	uint64_t count[PERF_NCOUNTERS];		       /* since the first read */
+	uint64_t read_narrow, read_wide, read_quality; /* when; PERF_NEVER */
 	uint64_t peer, bps;
 	uint64_t xmit_rate, rcv_rate, wait_rate;
 	struct perf_ring hour, day;
@@ -51,12 +51,18 @@ struct perf_port {
 	uint8_t times_sick;
 	uint8_t order_port; /* isolated by an order about this switch's port; 0: by that of its other end */
 	bool linked, sick, isolated, kept, peer_is_switch;
+	bool corrects; /* its link is FDR or faster: errors may be corrected */
 	uint64_t order_guid;
 	uint64_t ordered_at;
 	uint64_t last_sick; /* when it was last found so */
 };
 
-enum perf_has { PERF_HAS_WIDE = 1, PERF_HAS_WIDE_ERRORS = 2, PERF_HAS_WAIT = 4 };
+enum perf_has {
+	PERF_HAS_WIDE = 1,
+	PERF_HAS_WIDE_ERRORS = 2,
+	PERF_HAS_WAIT = 4,
+	PERF_HAS_QUALITY = 8, /* until it refuses: no bit of ClassPortInfo says so */
+};
 
 struct perf_device {
 	uint64_t guid;
@@ -64,7 +70,8 @@ struct perf_device {
 	uint64_t *samples;	 /* of all ports */
 	uint64_t gone;		 /* since when; PERF_NEVER: it is there */
 	uint32_t seen;		 /* snapshot */
-	uint32_t next;	/* question: port * 2 + attribute; all of them: the round is done */
+	uint32_t
+		next; /* question: port * PERF_QUESTIONS + attribute; all of them: the round is done */
 	uint32_t skip;	/* rounds until it is asked again, */
 	uint32_t skips; /* and how many those are the next time */
 	uint16_t lid;
@@ -75,7 +82,14 @@ struct perf_device {
 	bool quick; /* it is asked between rounds: narrow data counters of fast links */
 };
 
-enum perf_ask { PERF_ASK_CLASS, PERF_ASK_NARROW, PERF_ASK_WIDE, PERF_ASK_CLEAR };
+enum perf_ask {
+	PERF_ASK_CLASS,
+	PERF_ASK_NARROW, /* these three of a port, in this order */
+	PERF_ASK_WIDE,
+	PERF_ASK_QUALITY,
+	PERF_ASK_CLEAR,
+};
+enum { PERF_QUESTIONS = 3 };
 
 /* Counters of a port that are to be set to 0. */
 struct perf_clear {
@@ -146,6 +160,8 @@ void perf_counters_narrow(struct perf *p, struct perf_device *d, struct perf_por
 			  const struct iba_port_counters *v);
 void perf_counters_wide(struct perf *p, struct perf_device *d, struct perf_port *q,
 			const struct iba_port_counters_ext *v);
+void perf_counters_quality(struct perf *p, struct perf_device *d, struct perf_port *q,
+			   const struct iba_ext_speeds_counters *v);
 /* Microseconds in which a 32-bit data counter of such a link can fill. */
 uint64_t perf_fill_us(uint64_t bps);
 /* Counters to be set to 0: CounterSelect; 0: none. */

@@ -54,27 +54,32 @@ void perf_queue_resize(struct perf *p)
 
 /* ---- what a device is asked ---- */
 
-static bool asks(const struct perf_device *d, const struct perf_port *q, bool wide)
+static bool asks(const struct perf *p, const struct perf_device *d, const struct perf_port *q,
+		 enum perf_ask ask)
 {
 	if (!perf_port_wanted(q))
 		return false;
-	return wide ? (d->has & PERF_HAS_WIDE) != 0 : !(d->has & PERF_HAS_WIDE_ERRORS);
+	if (ask == PERF_ASK_QUALITY)
+		return q->corrects && d->has & PERF_HAS_QUALITY && p->whole &&
+		       p->st.rounds % PERF_QUALITY_ROUNDS == 0;
+	return ask == PERF_ASK_WIDE ? (d->has & PERF_HAS_WIDE) != 0
+				    : !(d->has & PERF_HAS_WIDE_ERRORS);
 }
 
 /* The next question; false: there is none in this round. */
-static bool question(struct perf_device *d, enum perf_ask *ask, unsigned *port)
+static bool question(const struct perf *p, struct perf_device *d, enum perf_ask *ask,
+		     unsigned *port)
 {
 	if (!d->known) {
 		*ask = PERF_ASK_CLASS;
 		*port = 0;
 		return !d->outstanding && d->next != DONE;
 	}
-	for (; d->next < 2u * d->nports; d->next++) {
-		*port = d->next / 2;
-		if (!asks(d, &d->ports[*port], d->next % 2))
-			continue;
-		*ask = d->next % 2 ? PERF_ASK_WIDE : PERF_ASK_NARROW;
-		return true;
+	for (; d->next < (unsigned)PERF_QUESTIONS * d->nports; d->next++) {
+		*port = d->next / PERF_QUESTIONS;
+		*ask = (enum perf_ask)(PERF_ASK_NARROW + d->next % PERF_QUESTIONS);
+		if (asks(p, d, &d->ports[*port], *ask))
+			return true;
 	}
 	d->next = DONE;
 	return false;
@@ -162,23 +167,35 @@ bool perf_owns(const uint8_t *mad)
 	return iba_smp_mgmt_class(mad) == IBA_CLASS_PERF && (uint32_t)iba_smp_tid(mad) >> MARK != 0;
 }
 
+static uint16_t attribute_of(const struct perf_query *x)
+{
+	static const uint16_t attributes[] = {[PERF_ASK_CLASS] = IBA_PERF_CLASS_PORT_INFO,
+					      [PERF_ASK_NARROW] = IBA_PERF_PORT_COUNTERS,
+					      [PERF_ASK_WIDE] = IBA_PERF_PORT_COUNTERS_EXT,
+					      [PERF_ASK_QUALITY] = IBA_PERF_EXT_SPEEDS_COUNTERS,
+					      [PERF_ASK_CLEAR] = IBA_PERF_PORT_COUNTERS};
+
+	return attributes[x->ask];
+}
+
 static void mad_make(const struct perf *p, uint32_t slot, uint32_t select, struct perf_mad *out)
 {
 	const struct perf_query *x = &p->queries[slot];
-	static const uint16_t attribute[] = {IBA_PERF_CLASS_PORT_INFO, IBA_PERF_PORT_COUNTERS,
-					     IBA_PERF_PORT_COUNTERS_EXT, IBA_PERF_PORT_COUNTERS};
 	struct iba_port_counters narrow = {.port_select = (uint8_t)(x->port + 1),
 					   .counter_select = (uint16_t)select,
 					   .counter_select2 = (uint8_t)(select >> 16)};
 	struct iba_port_counters_ext wide = {.port_select = (uint8_t)(x->port + 1)};
+	struct iba_ext_speeds_counters quality = {.port_select = (uint8_t)(x->port + 1)};
 
 	*out = (struct perf_mad){.lid = x->lid,
 				 .sl = p->sls && x->lid <= p->top_lid ? p->sls[x->lid] : 0};
 	iba_smp_init(out->mad, IBA_CLASS_PERF, x->ask == PERF_ASK_CLEAR ? IBA_SET : IBA_GET,
-		     attribute[x->ask], 0);
+		     attribute_of(x), 0);
 	iba_smp_set_tid(out->mad, tid_of(p, slot));
 	if (x->ask == PERF_ASK_WIDE)
 		iba_port_counters_ext_put(&wide, iba_smp_data(out->mad));
+	else if (x->ask == PERF_ASK_QUALITY)
+		iba_ext_speeds_counters_put(&quality, iba_smp_data(out->mad));
 	else if (x->ask != PERF_ASK_CLASS)
 		iba_port_counters_put(&narrow, iba_smp_data(out->mad));
 }
@@ -208,7 +225,7 @@ static bool next_question(struct perf *p, struct perf_mad *out)
 		enum perf_ask ask;
 		unsigned port;
 
-		if (d->outstanding >= limit(d) || !question(d, &ask, &port))
+		if (d->outstanding >= limit(d) || !question(p, d, &ask, &port))
 			continue;
 		if (ask != PERF_ASK_CLASS)
 			d->next++;
@@ -295,10 +312,11 @@ static void on_class(struct perf *p, struct perf_device *d, const uint8_t *mad)
 		return; /* PortCounters is mandatory */
 	if (v.cap_mask & (IBA_PERF_EXT_WIDTH | IBA_PERF_EXT_WIDTH_NOIETF))
 		d->has |= PERF_HAS_WIDE;
-	if (d->has && v.cap_mask2 & IBA_PERF2_EXT_ERRORS)
+	if (d->has & PERF_HAS_WIDE && v.cap_mask2 & IBA_PERF2_EXT_ERRORS)
 		d->has |= PERF_HAS_WIDE_ERRORS;
 	if (v.cap_mask & IBA_PERF_XMIT_WAIT)
 		d->has |= PERF_HAS_WAIT;
+	d->has |= PERF_HAS_QUALITY;
 	(void)p;
 }
 
@@ -345,6 +363,19 @@ static void on_wide(struct perf *p, uint32_t device, unsigned port, const uint8_
 	perf_counters_wide(p, d, &d->ports[port], &v);
 }
 
+static void on_quality(struct perf *p, uint32_t device, unsigned port, const uint8_t *mad)
+{
+	struct perf_device *d = &p->devices.at[device];
+	struct iba_ext_speeds_counters v;
+
+	if (iba_ext_speeds_counters_get(&v, iba_smp_data_const(mad), IBA_PERF_DATA_SIZE) ||
+	    v.port_select != port + 1) {
+		p->st.bad++;
+		return;
+	}
+	perf_counters_quality(p, d, &d->ports[port], &v);
+}
+
 static void on_cleared(struct perf *p, uint32_t device, unsigned port, const uint8_t *mad)
 {
 	struct perf_device *d = &p->devices.at[device];
@@ -364,6 +395,8 @@ static void refused(struct perf *p, struct perf_device *d, enum perf_ask ask, un
 		return;
 	if (ask == PERF_ASK_WIDE)
 		d->has &= (uint8_t) ~(PERF_HAS_WIDE | PERF_HAS_WIDE_ERRORS);
+	else if (ask == PERF_ASK_QUALITY)
+		d->has &= (uint8_t)~PERF_HAS_QUALITY;
 	else if (ask == PERF_ASK_NARROW)
 		leave_alone(p, d);
 }
@@ -389,6 +422,9 @@ static void answered(struct perf *p, const struct perf_query *x, const uint8_t *
 	case PERF_ASK_WIDE:
 		on_wide(p, x->device, x->port, mad);
 		break;
+	case PERF_ASK_QUALITY:
+		on_quality(p, x->device, x->port, mad);
+		break;
 	case PERF_ASK_CLEAR:
 		on_cleared(p, x->device, x->port, mad);
 		break;
@@ -403,13 +439,6 @@ static uint32_t slot_of(const struct perf *p, const uint8_t *mad)
 	return slot < p->cfg.window && p->queries[slot].used && tid_of(p, slot) == tid
 		       ? slot
 		       : PERF_NOBODY;
-}
-
-static uint16_t attribute_of(const struct perf_query *x)
-{
-	return x->ask == PERF_ASK_CLASS	 ? IBA_PERF_CLASS_PORT_INFO
-	       : x->ask == PERF_ASK_WIDE ? IBA_PERF_PORT_COUNTERS_EXT
-					 : IBA_PERF_PORT_COUNTERS;
 }
 
 void perf_take(struct perf *p, const struct perf_mad *in, time_ps now)

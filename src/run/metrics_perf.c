@@ -73,8 +73,16 @@ static const struct shown families[] = {
 	 "counter",
 	 1,
 	 PERF_SYMBOL_ERROR,
-	 PERF_NCOUNTERS - 1,
+	 (enum perf_counter)PERF_LAST_ERROR,
 	 {0}},
+	{"fec_blocks",
+	 NULL,
+	 "Blocks that forward error correction handled, where devices count them",
+	 "result",
+	 1,
+	 PERF_FEC_CORRECTED,
+	 PERF_FEC_UNCORRECTED,
+	 {"corrected", "uncorrected"}},
 };
 
 static void samples(struct strbuf *out, const char *prefix, const struct shown *f,

@@ -3,7 +3,7 @@
 #
 # weft why on an emulated fabric, as TAP: why.sh PATH/TO/weft
 #
-# Covers: cmd_why.c, why_ports.c, why_routes.c, why_show.c
+# Covers: cmd_why.c, why_ports.c, why_routes.c, why_show.c, why_trend.c
 #
 # shellcheck disable=SC2015,SC2317 # `a && b || explain`, ok calls
 set -u
@@ -52,7 +52,7 @@ page()
 	/^Switch.*"root0"/,/^$/s/^\(\[1\].*\)4xQDR/\11xQDR/' > net
 "$weft" fabric net --name "why$$" --no-console -q < /dev/null > fabric.log 2>&1 &
 pids="$pids $!"
-"$weft" sm --server "why$$" --state none 2> sm.log &
+"$weft" sm --server "why$$" --state none --perf-period 200ms 2> sm.log &
 pids="$pids $!"
 ok "the subnet comes up" "$weft" ctl --wait 20s wait
 ok "a host in good order" page 0 'host 4' 'host 4: host, H-0001000000000020, LID 11' \
@@ -70,6 +70,19 @@ ok "a switch: every port with a cable" sh -c "'$weft' why leaf0 | grep -c ' port
 ok "a cable" sh -c "'$weft' why 'leaf0[3]' | grep -c ' at ' | grep -qx 1"
 ok "a port that is none" page 2 'leaf0[9]' 'weft why: leaf0 has no port 9'
 ok "a node that never was" page 1 nowhere 'nowhere: not in the subnet' "last changes   none in the manager's history"
+
+# Errors that the manager sees: sick at once, a trend when a slot of 20 s is over (its text is in the unit test).
+sick()
+{
+	"$weft" ctl fabric 'counter "leaf1"[3] SymbolErrorCounter 500' > /dev/null
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		"$weft" why 'leaf1[3]' > out && grep -q 'the link at port 3 is sick, bit error rate [0-9.e-]*$' out &&
+			grep -q 'port 3: symbol_error 500' out && return
+		sleep 0.3
+	done
+	cat out && false
+}
+ok "a sick link is called so" sick
 
 flap()
 {

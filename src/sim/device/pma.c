@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The performance management agent of every node (IBA 16.1): ClassPortInfo, PortCounters and
- * PortCountersExtended. State: none of its own, the counters are port_counters.c's. Way in:
+ * The performance management agent of every node (IBA 16.1): ClassPortInfo, PortCounters,
+ * PortCountersExtended and PortExtendedSpeedsCounters. State: none of its own, the counters are port_counters.c's. Way in:
  * pma_answer(). Does not have samples, or counters by VL, SL or cause: it refuses them.
  */
 #include "sim/device/device_priv.h"
@@ -23,6 +23,10 @@ struct place {
 	}
 #define NARROW(field, bits, select, counter) PLACE(port_counters, field, bits, select, counter)
 #define WIDE(field, select, counter)	     PLACE(port_counters_ext, field, 64, select, counter)
+#define LANE(field, select, counter)                                                               \
+	{                                                                                          \
+		offsetof(struct iba_ext_speeds_counters, field), 4, 32, select, counter            \
+	}
 
 static const struct place narrow[] = {
 	NARROW(symbol_error, 16, 0, SIM_CNT_SYMBOL_ERROR),
@@ -66,6 +70,12 @@ static const struct place wide[] = {
 	WIDE(buffer_overrun, 26, SIM_CNT_BUFFER_OVERRUN),
 	WIDE(vl15_dropped, 27, SIM_CNT_VL15_DROPPED),
 	WIDE(xmit_wait, 28, SIM_CNT_XMIT_WAIT),
+};
+
+/* Bits of CounterSelect: two counters of the port, then errors, corrected and uncorrected blocks of twelve lanes. */
+static const struct place quality[] = {
+	LANE(lane_corrected, 14, SIM_CNT_FEC_CORRECTED),
+	LANE(lane_uncorrected, 26, SIM_CNT_FEC_UNCORRECTED),
 };
 
 /* ---- the ports a request is about ---- */
@@ -184,12 +194,32 @@ static unsigned port_counters_ext(struct sim *s, node_id n, bool set, uint8_t *d
 	return IBA_STATUS_OK;
 }
 
+static unsigned ext_speeds_counters(struct sim *s, node_id n, bool set, uint8_t *data)
+{
+	struct iba_ext_speeds_counters v;
+	struct range r;
+
+	if (sim_agent(s, n) != SIM_AGENT_FULL)
+		return IBA_STATUS_BAD_METHOD_ATTR;
+	iba_ext_speeds_counters_get(&v, data, IBA_PERF_DATA_SIZE);
+	if (!ports_of(s, n, v.port_select, &r))
+		return IBA_STATUS_BAD_FIELD;
+	if (set)
+		take(&r, quality, ARRAY_LEN(quality), &v, v.counter_select);
+	v = (struct iba_ext_speeds_counters){.port_select = v.port_select,
+					     .counter_select = v.counter_select};
+	fill(&r, quality, ARRAY_LEN(quality), &v);
+	iba_ext_speeds_counters_put(&v, data);
+	return IBA_STATUS_OK;
+}
+
 static const struct {
 	uint16_t attr_id;
 	unsigned (*answer)(struct sim *s, node_id n, bool set, uint8_t *data);
 } attributes[] = {
 	{IBA_PERF_PORT_COUNTERS, port_counters},
 	{IBA_PERF_PORT_COUNTERS_EXT, port_counters_ext},
+	{IBA_PERF_EXT_SPEEDS_COUNTERS, ext_speeds_counters},
 	{IBA_PERF_CLASS_PORT_INFO, class_port_info},
 };
 

@@ -28,6 +28,8 @@ static const char *const counter_names[SIM_NCOUNTERS] = {
 	[SIM_CNT_BUFFER_OVERRUN] = "ExcessiveBufferOverrunErrors",
 	[SIM_CNT_VL15_DROPPED] = "VL15Dropped",
 	[SIM_CNT_XMIT_WAIT] = "PortXmitWait",
+	[SIM_CNT_FEC_CORRECTED] = "FECCorrectableBlockCtr",
+	[SIM_CNT_FEC_UNCORRECTED] = "FECUncorrectableBlockCtr",
 };
 
 const char *sim_counter_name(enum sim_counter c)

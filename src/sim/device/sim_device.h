@@ -216,13 +216,15 @@ enum sim_counter {
 	SIM_CNT_BUFFER_OVERRUN,
 	SIM_CNT_VL15_DROPPED,
 	SIM_CNT_XMIT_WAIT,
+	SIM_CNT_FEC_CORRECTED, /* blocks, on the first lane */
+	SIM_CNT_FEC_UNCORRECTED,
 	SIM_NCOUNTERS
 };
 /* What a node's performance management agent has. */
 enum sim_agent {
 	SIM_AGENT_WIDE,	  /* PortCounters, and PortCountersExtended without announced errors */
 	SIM_AGENT_NARROW, /* PortCounters alone */
-	SIM_AGENT_FULL,	  /* PortCountersExtended with errors */
+	SIM_AGENT_FULL,	  /* PortCountersExtended with errors, PortExtendedSpeedsCounters */
 	SIM_AGENT_SILENT, /* it does not answer */
 	SIM_NAGENTS
 };

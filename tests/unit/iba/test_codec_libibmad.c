@@ -203,6 +203,13 @@ static const struct known knowns[] = {
 	WHOLE(port_counters_ext, vl15_dropped, IB_PC_EXT_VL15_DROPPED_F, 64),
 	WHOLE(port_counters_ext, xmit_wait, IB_PC_EXT_XMT_WAIT_F, 64),
 	WHOLE(port_counters_ext, qp1_dropped, IB_PC_EXT_QP1_DROP_F, 64),
+	WHOLE(ext_speeds_counters, port_select, IB_PESC_PORT_SELECT_F, 8),
+	WHOLE(ext_speeds_counters, counter_select, IB_PESC_COUNTER_SELECT_F, 64),
+	WHOLE(ext_speeds_counters, sync_header, IB_PESC_SYNC_HDR_ERR_CTR_F, 16),
+	WHOLE(ext_speeds_counters, unknown_block, IB_PESC_UNK_BLOCK_CTR_F, 16),
+	WHOLE(ext_speeds_counters, rs_corrected_blocks, IB_PESC_PORT_FEC_CORR_BLOCK_CTR_F, 32),
+	WHOLE(ext_speeds_counters, rs_uncorrected_blocks, IB_PESC_PORT_FEC_UNCORR_BLOCK_CTR_F, 32),
+	WHOLE(ext_speeds_counters, rs_corrected_symbols, IB_PESC_PORT_FEC_CORR_SYMBOL_CTR_F, 32),
 	WHOLE(class_port_info, base_version, IB_CPI_BASEVER_F, 8),
 	WHOLE(class_port_info, class_version, IB_CPI_CLASSVER_F, 8),
 	WHOLE(class_port_info, cap_mask, IB_CPI_CAPMASK_F, 16),
@@ -254,6 +261,9 @@ static const struct {
 	{"slvl_table", "vl"},
 	{"vlarb_table", "vl"},
 	{"vlarb_table", "weight"},
+	{"ext_speeds_counters", "lane_errors"},
+	{"ext_speeds_counters", "lane_corrected"},
+	{"ext_speeds_counters", "lane_uncorrected"},
 };
 
 /* What libibmad has no id for. The bytes of these are laid out by hand in test_codec.c. */
@@ -441,6 +451,34 @@ TEST(sl_to_vl_agrees_with_libibmad)
 	strbuf_free(&want);
 }
 
+/* Twelve lanes, each an id of its own. */
+TEST(counters_of_lanes_agree_with_libibmad)
+{
+	struct iba_ext_speeds_counters v;
+	uint8_t buf[192], back[192];
+	struct rng r;
+
+	rng_seed(&r, 5, 0);
+	for (int round = 0; round < ROUNDS; round++) {
+		random_bytes(&r, buf, sizeof(buf));
+		iba_ext_speeds_counters_get(&v, buf, sizeof(buf));
+		memset(back, 0, sizeof(back));
+		iba_ext_speeds_counters_put(&v, back);
+		for (unsigned i = 0; i < 12; i++) {
+			uint8_t *bytes = i % 2 ? buf : back;
+
+			assert_int_equal(v.lane_errors[i],
+					 mad_get_field(bytes, 0, IB_PESC_ERR_DET_CTR_LANE0_F + i));
+			assert_int_equal(
+				v.lane_corrected[i],
+				mad_get_field(bytes, 0, IB_PESC_FEC_CORR_BLOCK_CTR_LANE0_F + i));
+			assert_int_equal(
+				v.lane_uncorrected[i],
+				mad_get_field(bytes, 0, IB_PESC_FEC_UNCORR_BLOCK_CTR_LANE0_F + i));
+		}
+	}
+}
+
 /* The numbers of one line of libibmad's table, "VL    : |0x3 |0x5 |...". */
 static void numbers_of(const char *text, const char *title, unsigned *v, unsigned n)
 {
@@ -614,6 +652,7 @@ int main(void)
 		cmocka_unit_test(fields_encode_as_in_libibmad),
 		cmocka_unit_test(byte_arrays_agree_with_libibmad),
 		cmocka_unit_test(sl_to_vl_agrees_with_libibmad),
+		cmocka_unit_test(counters_of_lanes_agree_with_libibmad),
 		cmocka_unit_test(vl_arbitration_agrees_with_libibmad),
 		cmocka_unit_test(offsets_in_an_smp_agree_with_libibmad),
 		cmocka_unit_test(codes_agree_with_libibmad),

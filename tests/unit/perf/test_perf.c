@@ -17,6 +17,8 @@ enum { SW0 = 0x100, SW1, SW2, SW3, H0 = 0x2000, H1 = 0x2010, H2 = 0x2020, PORTS 
 struct agent {
 	uint16_t lid;
 	unsigned caps, caps2;
+	bool quality; /* it has PortExtendedSpeedsCounters */
+	unsigned quality_asked;
 	bool silent, refuses,
 		rolls; /* rolls: counters come round instead of staying at their maximum */
 	uint64_t count[8][PERF_NCOUNTERS];
@@ -40,10 +42,13 @@ struct story {
 
 static const uint64_t guids[] = {SW0, SW1, SW2, SW3, H0, H1, H2};
 
+static unsigned speed; /* of all links, enum fab_speed; 0: as drawn */
+
 /* A ring of four switches, three of them with a host. */
 static struct fab *ring(void)
 {
 	struct fab_builder *b = fab_builder_new();
+	struct fab *f;
 	node_id sw[4];
 
 	for (unsigned i = 0; i < 4; i++)
@@ -52,7 +57,10 @@ static struct fab *ring(void)
 		draw_link(b, sw[i], 2, sw[(i + 1) % 4], 1);
 	for (unsigned i = 0; i < 3; i++)
 		draw_link(b, draw_host(b, 1), 1, sw[i], 3);
-	return fab_build(b);
+	f = fab_build(b);
+	for (port_id p = 0; speed && p < f->nports; p++)
+		f->ports[p].speed = (uint8_t)speed;
+	return f;
 }
 
 static void begin(struct story *s, const struct perf_config *c)
@@ -156,6 +164,25 @@ static void wide_answer(const struct agent *a, uint8_t *mad)
 	iba_port_counters_ext_put(&v, iba_smp_data(mad));
 }
 
+/* Corrected blocks on two lanes; uncorrected ones as with RS-FEC. */
+static void quality_answer(struct agent *a, uint8_t *mad)
+{
+	struct iba_ext_speeds_counters v;
+	const uint64_t *c;
+
+	a->quality_asked++;
+	if (!a->quality) {
+		iba_smp_set_status(mad, IBA_STATUS_BAD_METHOD_ATTR);
+		return;
+	}
+	iba_ext_speeds_counters_get(&v, iba_smp_data(mad), IBA_PERF_DATA_SIZE);
+	c = a->count[v.port_select];
+	v.lane_corrected[0] = (uint32_t)(c[PERF_FEC_CORRECTED] / 2);
+	v.lane_corrected[3] = (uint32_t)(c[PERF_FEC_CORRECTED] - v.lane_corrected[0]);
+	v.rs_uncorrected_blocks = (uint32_t)c[PERF_FEC_UNCORRECTED];
+	iba_ext_speeds_counters_put(&v, iba_smp_data(mad));
+}
+
 /* False: it does not answer. */
 static bool agent_answers(struct story *s, struct perf_mad *m)
 {
@@ -174,6 +201,8 @@ static bool agent_answers(struct story *s, struct perf_mad *m)
 		iba_class_port_info_put(&info, iba_smp_data(m->mad));
 	} else if (iba_smp_attr_id(m->mad) == IBA_PERF_PORT_COUNTERS) {
 		narrow_answer(a, m->mad);
+	} else if (iba_smp_attr_id(m->mad) == IBA_PERF_EXT_SPEEDS_COUNTERS) {
+		quality_answer(a, m->mad);
 	} else {
 		wide_answer(a, m->mad);
 	}
@@ -288,6 +317,7 @@ TEST(rates_and_counts)
 {
 	struct perf_config c = config();
 	struct perf_sample hour[PERF_SLOTS];
+	uint64_t total[PERF_NCOUNTERS];
 	struct perf_view v;
 	struct story s;
 
@@ -308,6 +338,9 @@ TEST(rates_and_counts)
 	assert_int_equal(v.count[PERF_SYMBOL_ERROR], 3);
 	assert_int_equal(v.peer, SW2);
 	assert_true(v.flags & PERF_IS_READ && !(v.flags & PERF_IS_SICK));
+	perf_totals(s.perf, total);
+	assert_int_equal(total[PERF_XMIT_DATA], 250000);
+	assert_int_equal(total[PERF_SYMBOL_ERROR], 3);
 	run(&s, 20000);
 	assert_true(perf_hour(s.perf, SW1, 2, hour, PERF_SLOTS, s.now));
 	assert_true(hour[PERF_SLOTS - 1].known);
@@ -315,6 +348,48 @@ TEST(rates_and_counts)
 	assert_in_range(hour[PERF_SLOTS - 1].xmit_bytes, 45000, 60000); /* over 20 s */
 	assert_false(hour[0].known);
 	assert_false(perf_day(s.perf, SW1, 2, hour, 10, s.now)); /* not asked for */
+	end(&s);
+}
+
+/* Links of HDR: one device has the counters, the others refuse once and are not asked again. */
+TEST(corrected_errors_of_fast_links)
+{
+	struct perf_config c = config();
+	struct perf_view v;
+	struct story s;
+
+	speed = FAB_HDR;
+	begin(&s, &c);
+	speed = 0;
+	s.agents[1].quality = true;
+	s.agents[1].count[2][PERF_FEC_CORRECTED] = 77;
+	run(&s, 900);
+	assert_int_equal(s.agents[1].quality_asked, 3); /* its linked ports */
+	assert_in_range(s.agents[0].quality_asked, 1, 3);
+	s.agents[0].quality_asked = 0;
+	look(&s, SW1, 2, &v);
+	assert_true(v.flags & PERF_IS_QUALITY && !v.count[PERF_FEC_CORRECTED]);
+	s.agents[1].count[2][PERF_FEC_CORRECTED] += 1001;
+	s.agents[1].count[2][PERF_FEC_UNCORRECTED] += 2;
+	run(&s, PERF_QUALITY_ROUNDS * 1000);
+	assert_int_equal(s.agents[0].quality_asked, 0);
+	assert_int_equal(s.agents[1].quality_asked, 6);
+	look(&s, SW1, 2, &v);
+	assert_int_equal(v.count[PERF_FEC_CORRECTED], 1001);
+	assert_int_equal(v.count[PERF_FEC_UNCORRECTED], 2);
+	assert_int_equal(v.errors, 0); /* what is corrected makes no link sick */
+	end(&s);
+}
+
+TEST(slow_links_have_no_corrected_errors)
+{
+	struct perf_config c = config();
+	struct story s;
+
+	begin(&s, &c);
+	run(&s, 1500);
+	for (unsigned i = 0; i < ARRAY_LEN(guids); i++)
+		assert_int_equal(s.agents[i].quality_asked, 0);
 	end(&s);
 }
 
@@ -811,6 +886,8 @@ int main(void)
 		cmocka_unit_test(every_linked_port_is_read_in_each_round),
 		cmocka_unit_test(one_query_where_errors_are_wide),
 		cmocka_unit_test(rates_and_counts),
+		cmocka_unit_test(corrected_errors_of_fast_links),
+		cmocka_unit_test(slow_links_have_no_corrected_errors),
 		cmocka_unit_test(counters_that_are_set_back),
 		cmocka_unit_test(a_counter_that_comes_round),
 		cmocka_unit_test(narrow_counters_are_read_early),

@@ -184,6 +184,31 @@ TEST(counters_saturate)
 	world_close(&w);
 }
 
+/* Corrected blocks of links: only agents with all counters have them. */
+TEST(counters_of_fast_links)
+{
+	struct iba_ext_speeds_counters v = {.port_select = 3};
+	struct sim_smp s = gmp(IBA_CLASS_PERF, IBA_GET, IBA_PERF_EXT_SPEEDS_COUNTERS, 10);
+	struct world w;
+	port_id p;
+
+	express_chain(&w, 1);
+	p = express_port(&w, 1, 3);
+	sim_count(w.sim, p, SIM_CNT_FEC_CORRECTED, 14);
+	sim_count(w.sim, p, SIM_CNT_FEC_UNCORRECTED, 3);
+	iba_ext_speeds_counters_put(&v, iba_smp_data(s.mad));
+	assert_int_equal(refused(&w, &s), IBA_STATUS_BAD_METHOD_ATTR);
+	for (node_id n = 0; n < 3; n++)
+		sim_set_agent(w.sim, n, SIM_AGENT_FULL);
+	s = gmp(IBA_CLASS_PERF, IBA_SET, IBA_PERF_EXT_SPEEDS_COUNTERS, 10);
+	v.counter_select = UINT64_C(1) << 26;
+	iba_ext_speeds_counters_put(&v, iba_smp_data(s.mad));
+	assert_int_equal(refused(&w, &s), 0);
+	assert_int_equal(sim_counted(w.sim, p, SIM_CNT_FEC_CORRECTED), 14);
+	assert_int_equal(sim_counted(w.sim, p, SIM_CNT_FEC_UNCORRECTED), 0);
+	world_close(&w);
+}
+
 /* Every bit of CounterSelect clears the counter it means and no other. */
 TEST(a_set_clears_what_it_selects)
 {
@@ -358,6 +383,7 @@ int main(void)
 		cmocka_unit_test(classes_that_devices_do_not_have),
 		cmocka_unit_test(packets_count_at_both_ends),
 		cmocka_unit_test(counters_saturate),
+		cmocka_unit_test(counters_of_fast_links),
 		cmocka_unit_test(a_set_clears_what_it_selects),
 		cmocka_unit_test(extended_counters_are_cleared_alike),
 		cmocka_unit_test(all_ports_are_added_up_and_cleared),
