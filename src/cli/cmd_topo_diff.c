@@ -8,7 +8,7 @@
 #include "cli/running_manager.h"
 
 static struct {
-	bool lids, live;
+	bool lids, live, names;
 	struct running from;
 } o;
 
@@ -200,6 +200,111 @@ static int diff_show(const struct fab *const f[2])
 	return rc;
 }
 
+/* ---- by name ---- */
+
+struct named {
+	const char *name;
+	node_id n;
+};
+
+static int named_order(const void *a, const void *b)
+{
+	return strcmp(((const struct named *)a)->name, ((const struct named *)b)->name);
+}
+
+/* Nodes in the order of their names. */
+static struct named *names_of(const struct fab *f)
+{
+	struct named *v = mem_array(f->nnodes + 1, sizeof(*v));
+
+	for (node_id n = 0; n < f->nnodes; n++)
+		v[n] = (struct named){fab_node_name(f, n), n};
+	qsort(v, f->nnodes, sizeof(*v), named_order);
+	return v;
+}
+
+static bool is_alone(const struct named *v, uint32_t n, uint32_t i)
+{
+	return (!i || strcmp(v[i].name, v[i - 1].name)) &&
+	       (i + 1 == n || strcmp(v[i].name, v[i + 1].name));
+}
+
+/* GUIDs for the nodes of f: those of nodes of `like` with the same name; others must not be met there by chance. NULL after a
+ * message: a name is used twice. */
+static uint64_t *guids_by_name(const struct fab *f, const struct fab *like)
+{
+	struct named *a = names_of(f), *b = names_of(like);
+	uint64_t *guids = mem_array(f->nnodes + 1, sizeof(*guids));
+
+	for (uint32_t i = 0, k = 0; guids && i < f->nnodes; i++) {
+		while (k < like->nnodes && strcmp(b[k].name, a[i].name) < 0)
+			k++;
+		guids[a[i].n] = k < like->nnodes && !strcmp(b[k].name, a[i].name)
+					? like->nodes[b[k].n].guid
+					: ~(uint64_t)a[i].n;
+		if (is_alone(a, f->nnodes, i))
+			continue;
+		cli_bad("found two nodes called '%s', expected different names with --names",
+			a[i].name);
+		free(guids);
+		guids = NULL;
+	}
+	free(a);
+	free(b);
+	return guids;
+}
+
+/* What a plan does not say is as it is there: GUIDs, kind of device, ports without a cable. */
+static void node_like(struct fab_builder *b, const struct fab *f, node_id n, const struct fab *like,
+		      uint64_t guid)
+{
+	node_id m = fab_node_by_guid(like, guid), made;
+	unsigned nports = f->nodes[n].nports;
+	struct fab_node *v;
+
+	if (m != FAB_NONE)
+		nports = MAX(nports, (unsigned)like->nodes[m].nports);
+	made = fab_add_node(b, f->nodes[n].type, guid, nports, fab_node_name(f, n));
+	v = fab_builder_node(b, made);
+	v->flags = f->nodes[n].flags;
+	if (m == FAB_NONE)
+		return;
+	v->sys_guid = like->nodes[m].sys_guid;
+	v->vendor_id = like->nodes[m].vendor_id;
+	v->device_id = like->nodes[m].device_id;
+	v->flags = like->nodes[m].flags;
+	for (unsigned p = 0; p <= like->nodes[m].nports; p++)
+		fab_builder_port(b, made, p)->guid = like->ports[fab_port_id(like, m, p)].guid;
+}
+
+/* A copy of f in which nodes have the GUIDs of those of `like` with the same name. NULL after a message. */
+static struct fab *named_like(const struct fab *f, const struct fab *like)
+{
+	uint64_t *guids = guids_by_name(f, like);
+	struct fab_builder *b = fab_builder_new();
+
+	for (node_id n = 0; guids && n < f->nnodes; n++)
+		node_like(b, f, n, like, guids[n]);
+	for (port_id p = 0; guids && p < f->nports; p++) {
+		const struct fab_port *q = &f->ports[p];
+		struct fab_port *made = fab_builder_port(b, q->node, q->num);
+
+		made->width = q->width;
+		made->speed = q->speed;
+		made->lid = q->lid;
+		made->lmc = q->lmc;
+		if (q->peer != FAB_NONE && q->peer < p)
+			fab_add_link(b, q->node, q->num, f->ports[q->peer].node,
+				     f->ports[q->peer].num);
+	}
+	if (guids) {
+		free(guids);
+		return fab_build(b);
+	}
+	fab_builder_free(b);
+	return NULL;
+}
+
 static struct fab *second_load(char **args)
 {
 	if (!o.live)
@@ -220,7 +325,13 @@ static int diff_run(char **args, unsigned nargs)
 		return cli_bad("only one of the two files can be standard input");
 	f[0] = cli_load(args[0]);
 	f[1] = f[0] ? second_load(args) : NULL;
-	if (f[1])
+	if (f[1] && o.names) {
+		struct fab *plan = named_like(f[0], f[1]);
+
+		fab_free(f[0]);
+		f[0] = plan;
+	}
+	if (f[0] && f[1])
 		rc = diff_show((const struct fab *const[2]){f[0], f[1]});
 	fab_free(f[0]);
 	fab_free(f[1]);
@@ -233,6 +344,10 @@ static const struct cli_opt opts[] = {
 	 .dst = &o.live,
 	 .help = "compare with the subnet of a running manager"},
 	{.name = "lids", .type = CLI_FLAG, .dst = &o.lids, .help = "compare LIDs and LMCs, too"},
+	{.name = "names",
+	 .type = CLI_FLAG,
+	 .dst = &o.names,
+	 .help = "compare nodes by name: for plans without GUIDs"},
 	RUNNING_OPTS(o.from),
 	{0},
 };
@@ -247,7 +362,7 @@ const struct cli_cmd cmd_topo_diff = {
 		"named as such. The status is 0 if the netlists are equal and 1 if they differ.",
 	.examples =
 		"weft topo diff yesterday.txt today.txt\nibnetdiscover | weft topo diff plan.txt -\n"
-		"weft topo diff plan.txt --live",
+		"weft topo diff plan.txt --live\nweft topo diff plan.topo --live --names",
 	.opts = opts,
 	.min_args = 1,
 	.max_args = 2,

@@ -5,7 +5,7 @@
  * Node and port lines are read by netlist_nodes.c and netlist_ports.c; netlist_build.c makes the
  * snapshot. Does not write.
  */
-#include "fabric/netlist_priv.h"
+#include "fabric/import.h"
 
 #include <strings.h>
 
@@ -347,8 +347,12 @@ int fab_netlist_parse(struct fab_netlist *out, const char *name, const char *tex
 		.e = e,
 		.node = FAB_NONE,
 		.next_guid = {0, 0x100000, 0x200000, 0x300000}}; /* the first two as in ibsim */
-	int rc = parse_text(&l, text, len);
+	enum import_kind kind = import_recognise(text, len);
+	int rc;
 
+	if (kind != IMPORT_NONE)
+		return import_parse(out, kind, name, text, len, e);
+	rc = parse_text(&l, text, len);
 	if (!rc)
 		rc = nl_build(&l);
 	nl_free(&l);
@@ -370,13 +374,4 @@ int fab_netlist_load(struct fab_netlist *out, const char *path, struct err *e)
 	rc = fab_netlist_parse(out, strcmp(path, "-") ? path : "standard input", text, len, e);
 	free(text);
 	return rc;
-}
-
-void fab_netlist_free(struct fab_netlist *n)
-{
-	for (size_t i = 0; i < n->warnings.n; i++)
-		free(n->warnings.at[i].text);
-	vec_free(&n->warnings);
-	fab_free(n->fab);
-	n->fab = NULL;
 }

@@ -148,21 +148,6 @@ static void count_ports(struct nl *l)
 	free(used);
 }
 
-/* An aggregation node looks like a CA; only its name or its device id tell. */
-static bool is_sharp(const struct nl_node *n, const char *name)
-{
-	return n->type == IBA_NODE_CA &&
-	       (n->device_id == 0xcf09 || strstr(name, "Aggregation Node"));
-}
-
-/* What the device ids of the wire view tell. */
-static uint8_t virtual_flags(const struct nl_node *n)
-{
-	if (n->type == IBA_NODE_SWITCH && n->device_id == IBA_DEVICE_VSWITCH)
-		return FAB_VSWITCH;
-	return n->type == IBA_NODE_CA && n->device_id == IBA_DEVICE_FUNCTION ? FAB_FUNCTION : 0;
-}
-
 static void add_nodes(struct build *w)
 {
 	struct nl *l = w->l;
@@ -183,7 +168,7 @@ static void add_nodes(struct build *w)
 			n->sys_guid = s->sys_guid;
 		n->vendor_id = s->vendor_id;
 		n->device_id = s->device_id;
-		n->flags = s->flags | (is_sharp(s, name.s) ? FAB_SHARP_AN : 0) | virtual_flags(s);
+		n->flags = s->flags | nl_node_flags(s->type, s->device_id, name.s);
 		n->sriov = s->sriov;
 		n->vfs = s->vfs;
 		n->linear_cap = s->caps[NL_LINEAR_CAP];

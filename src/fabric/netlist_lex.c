@@ -324,3 +324,26 @@ uint8_t nl_lmc_of(struct nl *l, const struct nl_facts *f)
 			(unsigned long long)f->lmc);
 	return f->has_lmc && f->lmc <= 7 ? (uint8_t)f->lmc : 0;
 }
+
+/* An aggregation node looks like a CA; only its name or its device id tell. */
+uint8_t nl_node_flags(unsigned type, unsigned device_id, const char *name)
+{
+	uint8_t flags = 0;
+
+	if (type == IBA_NODE_CA && (device_id == 0xcf09 || strstr(name, "Aggregation Node")))
+		flags |= FAB_SHARP_AN;
+	if (type == IBA_NODE_SWITCH && device_id == IBA_DEVICE_VSWITCH)
+		flags |= FAB_VSWITCH;
+	if (type == IBA_NODE_CA && device_id == IBA_DEVICE_FUNCTION)
+		flags |= FAB_FUNCTION;
+	return flags;
+}
+
+void fab_netlist_free(struct fab_netlist *n)
+{
+	for (size_t i = 0; i < n->warnings.n; i++)
+		free(n->warnings.at[i].text);
+	vec_free(&n->warnings);
+	fab_free(n->fab);
+	n->fab = NULL;
+}

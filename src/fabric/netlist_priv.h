@@ -139,6 +139,8 @@ bool nl_take(struct nl *l, char c);
 bool nl_take_dec(const char **at, const char *end, uint64_t *v);
 bool nl_take_hex(const char **at, const char *end, uint64_t *v);
 bool nl_word_is(struct nl_span w, const char *s);
+/* What a device id or a name tells: aggregation nodes, parts of the wire view. */
+uint8_t nl_node_flags(unsigned type, unsigned device_id, const char *name);
 
 /* ---- netlist_nodes.c, netlist_ports.c ---- */
 

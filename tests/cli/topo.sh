@@ -3,12 +3,13 @@
 #
 # weft topo diff of a plan and of what is there, and weft topo slurm, as TAP: topo.sh PATH/TO/weft
 #
-# Covers: cmd_topo_diff.c, cable_diff.c, running_manager.c, cmd_topo_slurm.c, slurm_tree.c
+# Covers: import.c, import_nodes.c, import_lst.c, import_csv.c, import_topo.c, cmd_topo_diff.c, cable_diff.c, running_manager.c, cmd_topo_slurm.c, slurm_tree.c
 #
 # shellcheck disable=SC2015,SC2317 # `a && b || explain`, ok calls
 set -u
 
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+corpus=$(cd "$(dirname "$0")/../fuzz/corpus/netlist" && pwd)
 dir=$(mktemp -d)
 pids=
 # shellcheck disable=SC2154 # p is the loop's
@@ -81,6 +82,32 @@ gone()
 }
 ok "a host that is gone" gone
 
+# ---- files of other tools ----
+
+tables()
+{
+	"$weft" topo show "$corpus/db_csv" --json > out || return 1
+	jq -e '.switches == 1 and .hosts == 1 and .links == 1' out > /dev/null || { cat out && false; }
+}
+ok "tables of ibdiagnet2" tables
+by_name()
+{
+	cp "$corpus/topo" plan.topo
+	"$weft" topo diff plan.topo plan.topo --names | grep -qx 'no difference' || return 1
+	sed 's/P2 -> HCA host1 P1/P4 -> HCA host1 P1/; /host2/d' plan.topo > live.topo
+	"$weft" topo diff plan.topo live.topo --names > out
+	[ $? -eq 1 ] && grep -q '^- node removed .*"host2"' out && grep -q '^> cable moved .*"host1"\[1\].*is now.*"leaf0"\[4\]' out ||
+		{ cat out && false; }
+}
+ok "plans of ibutils, by name" by_name
+twice()
+{
+	"$weft" topo gen mtree 4 2 | sed 's/"host 1"/"host 0"/' > twice.net
+	"$weft" topo diff twice.net plan --names > out 2>&1
+	[ $? -eq 2 ] && grep -q "found two nodes called 'host 0', expected different names with --names" out || { cat out && false; }
+}
+ok "by name, with a name twice" twice
+
 # ---- Slurm ----
 
 slurm()
@@ -129,7 +156,8 @@ ok "a torus: leaves below one switch" sh -c "'$weft' topo gen torus 4 4 | '$weft
 # LIDs only on request; a running manager gives the second side.
 "$weft" fabric plan --name "topo$$" --no-console -q < /dev/null > fabric.log 2>&1 &
 pids="$pids $!"
-"$weft" sm --server "topo$$" --state none 2> sm.log &
+mkdir dumps
+"$weft" sm --server "topo$$" --state none --dumps dumps 2> sm.log &
 pids="$pids $!"
 ok "the subnet comes up" "$weft" ctl --wait 20s wait
 ok "the subnet is like its plan" sh -c "'$weft' topo diff plan --live | grep -qx 'no difference'"
@@ -146,4 +174,11 @@ missing()
 	[ $? -eq 1 ] && grep -q '^- link removed .*"leaf0"\[3\] - .*"root0"\[1\]$' out || { cat out && false; }
 }
 ok "a missing cable" missing
+# The manager's own list of links, and ibdiagnet's, are the same fabric.
+dumped()
+{
+	"$weft" ctl fabric 'relink "leaf0"[3]' > /dev/null && "$weft" ctl wait > /dev/null && "$weft" ctl dump > /dev/null &&
+		"$weft" topo diff dumps/opensm-subnet.lst --live --lids | grep -qx 'no difference'
+}
+ok "opensm-subnet.lst is the subnet again" dumped
 echo "1..$n"

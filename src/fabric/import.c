@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Files of other tools: which format a text has, and its reader. State: none. Ways in: import_recognise(), import_parse(). Reads none
+ * itself: import_lst.c, import_csv.c and import_topo.c do.
+ */
+#include "fabric/import.h"
+
+/* ---- which format it is ---- */
+
+static bool next_line(const char **at, const char *end, struct nl_span *line)
+{
+	const char *eol;
+
+	if (*at >= end)
+		return false;
+	eol = memchr(*at, '\n', (size_t)(end - *at));
+	*line = (struct nl_span){*at, (size_t)((eol ? eol : end) - *at)};
+	*at = eol ? eol + 1 : end;
+	while (line->n && (line->s[line->n - 1] == '\r' || line->s[line->n - 1] == ' '))
+		line->n--;
+	while (line->n && (*line->s == ' ' || *line->s == '\t')) {
+		line->s++;
+		line->n--;
+	}
+	return true;
+}
+
+/* The next line that is neither empty nor a comment. */
+static bool next_content(const char **at, const char *end, struct nl_span *line)
+{
+	while (next_line(at, end, line))
+		if (line->n && *line->s != '#')
+			return true;
+	return false;
+}
+
+static bool begins(struct nl_span w, const char *s)
+{
+	return w.n >= strlen(s) && !memcmp(w.s, s, strlen(s));
+}
+
+/* "MTS3600 sw1", then "P1 -4x-10G-> HCA h1 P1" */
+static bool is_topo(struct nl_span first, struct nl_span second)
+{
+	const char *arrow = memmem(second.s, second.n, "->", 2);
+
+	return arrow && arrow > second.s && memchr(first.s, ' ', first.n) &&
+	       !memchr(first.s, '"', first.n) && !memchr(second.s, '"', second.n) &&
+	       !memmem(first.s, first.n, "->", 2);
+}
+
+enum import_kind import_recognise(const char *text, size_t len)
+{
+	const char *at = text, *end = text + len;
+	struct nl_span first, second;
+
+	if (!len || !next_content(&at, end, &first))
+		return IMPORT_NONE;
+	if (begins(first, "{ CA") || begins(first, "{ SW") || begins(first, "{ RT"))
+		return IMPORT_LST;
+	if (begins(first, "START_"))
+		return IMPORT_CSV;
+	if (next_content(&at, end, &second) && is_topo(first, second))
+		return IMPORT_TOPO;
+	return IMPORT_NONE;
+}
+
+/* ---- all of it ---- */
+
+int import_parse(struct fab_netlist *out, enum import_kind kind, const char *name, const char *text,
+		 size_t len, struct err *e)
+{
+	struct import im = {.l = {.file = name, .e = e},
+			    .b = fab_builder_new(),
+			    .text = text,
+			    .stop = text + len};
+	int rc;
+
+	if (memchr(text, 0, len))
+		rc = err_set(e, -EINVAL, "%s:1: found a zero byte, expected plain text", name);
+	else
+		rc = kind == IMPORT_LST	  ? import_lst(&im)
+		     : kind == IMPORT_CSV ? import_csv(&im)
+					  : import_topo(&im);
+	if (rc) {
+		fab_builder_free(im.b);
+		fab_netlist_free(&im.l.out);
+		return rc;
+	}
+	im.l.out.fab = fab_build(im.b);
+	*out = im.l.out;
+	return 0;
+}
