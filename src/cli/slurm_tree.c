@@ -14,7 +14,8 @@
 struct finder {
 	const struct fab *f;
 	struct slurm_tree *t;
-	uint32_t *level; /* by switch */
+	const bool *wanted; /* by node; NULL: all */
+	uint32_t *level;    /* by switch */
 	uint32_t *owner; /* by switch: the switch of Slurm that it is part of now; FAB_NONE: none */
 	uint32_t *part, *queue;
 	uint32_t levels;
@@ -95,7 +96,7 @@ static void leaf_fill(struct finder *w, node_id sw, struct slurm_switch *s)
 		node_id host = peer == FAB_NONE ? FAB_NONE : w->f->ports[peer].node;
 
 		if (host == FAB_NONE || w->f->nodes[host].type != IBA_NODE_CA ||
-		    w->f->nodes[host].flags & FAB_SHARP_AN)
+		    w->f->nodes[host].flags & FAB_SHARP_AN || (w->wanted && !w->wanted[host]))
 			continue;
 		name_make(fab_node_name(w->f, host), name, sizeof(name));
 		if (*name && is_new(w, name))
@@ -247,9 +248,9 @@ static int names_check(const struct slurm_tree *t, struct err *e)
 	return rc;
 }
 
-int slurm_tree_find(const struct fab *f, struct slurm_tree *t, struct err *e)
+int slurm_tree_find(const struct fab *f, const bool *wanted, struct slurm_tree *t, struct err *e)
 {
-	struct finder w = {.f = f, .t = t};
+	struct finder w = {.f = f, .t = t, .wanted = wanted};
 
 	w.level = mem_zarray(f->nswitches + 1, sizeof(*w.level));
 	w.owner = mem_zarray(f->nswitches + 1, sizeof(*w.owner));

@@ -21,8 +21,9 @@ struct slurm_tree {
 	unsigned least; /* nodes of a leaf */
 };
 
-/* 0, or -EINVAL with e filled: there is no switch with hosts, or names are used twice. */
-int slurm_tree_find(const struct fab *f, struct slurm_tree *t, struct err *e);
+/* Of hosts with wanted[node], or of all with NULL. 0, or -EINVAL with e filled: there is no switch with such hosts, or names are used
+ * twice. */
+int slurm_tree_find(const struct fab *f, const bool *wanted, struct slurm_tree *t, struct err *e);
 void slurm_tree_free(struct slurm_tree *t);
 
 #endif

@@ -151,6 +151,43 @@ assert t["topology"] == "tree" and t["tree"]["switches"][-1]["children"] == "lea
 assert b["block"]["block_sizes"] == [2] and b["block"]["blocks"][0] == {"block": "leaf0", "nodes": "host0,host1"}'
 }
 ok "topology.yaml" yaml
+groups()
+{
+	"$weft" topo slurm plan --yaml --group a=leaf0 --group b='host [67]' --group a='host 2' > out || return 1
+	cat > want << 'END' && diff want out
+# topology.yaml of Slurm, written by weft topo slurm
+---
+- topology: a
+  cluster_default: true
+  tree:
+    switches:
+      - switch: leaf0
+        nodes: "host0,host1"
+      - switch: leaf1
+        nodes: "host2"
+      - switch: level1-0
+        children: "leaf0,leaf1"
+- topology: b
+  cluster_default: false
+  tree:
+    switches:
+      - switch: leaf3
+        nodes: "host6,host7"
+END
+}
+ok "topologies of groups of nodes" groups
+one_group()
+{
+	"$weft" topo slurm plan --block --group gpu='host [0-3]' > out || return 1
+	grep -c '^BlockName=' out | grep -qx 2 && grep -qx 'BlockSizes=2' out || { cat out && false; }
+	"$weft" topo slurm plan --group a=leaf0 --group b=leaf1 > out 2>&1
+	[ $? -eq 2 ] && grep -q 'topology.conf has one topology, found 2 groups' out || { cat out && return 1; }
+	for bad in 'a b=leaf0' '=leaf0' 'a=' 'a' 'a=nowhere'; do
+		"$weft" topo slurm plan --group "$bad" > out 2>&1
+		[ $? -eq 2 ] && grep -q -- '--group: ' out || { echo "$bad" && cat out && return 1; }
+	done
+}
+ok "one group as blocks; what is refused" one_group
 ok "a torus: leaves below one switch" sh -c "'$weft' topo gen torus 4 4 | '$weft' topo slurm - | grep -c 'Switches=' | grep -qx 1"
 
 # LIDs only on request; a running manager gives the second side.
