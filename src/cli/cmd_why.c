@@ -193,10 +193,11 @@ static bool end_is(const struct page *p, const json_t *end)
 
 static void event_add(json_t *all, const json_t *change, const json_t *event)
 {
-	json_array_append_new(all, json_pack("{s:O, s:O, s:O}", "number",
-					     json_object_get(change, "number"), "began",
-					     json_object_get(change, "began"), "text",
-					     json_object_get(event, "text")));
+	json_array_append_new(
+		all,
+		json_pack("{s:O, s:O, s:o}", "number", json_object_get(change, "number"), "began",
+			  json_object_get(change, "began"), "text",
+			  json_sprintf("%s%s", ctl_text(event, "text"), ctl_isolation(change))));
 	if (json_array_size(all) > CHANGES_MOST)
 		json_array_remove(all, 0);
 }
@@ -217,7 +218,7 @@ static void changes_add(struct page *p)
 					  end_is(p, json_object_get(e, "b")))
 		{
 			event_add(all, c, e);
-			downs += !strcmp(ctl_text(e, "event"), "down");
+			downs += !strcmp(ctl_text(e, "event"), "down") && !*ctl_isolation(c);
 		}
 	}
 	if (downs >= DOWNS_OFTEN)
@@ -357,7 +358,8 @@ static int page_fill(struct page *p)
 	if (present) {
 		ports_add(p, node);
 		counters_add(p);
-		why_trends(&o.from, p->node, json_object_get(p->w, "ports"), p->suspicious);
+		why_trends(&o.from, p->node, p->port, json_object_get(p->w, "ports"),
+			   p->suspicious);
 	}
 	changes_add(p);
 	if (present) {

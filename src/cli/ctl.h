@@ -61,6 +61,8 @@ static inline const char *ctl_duration(const json_t *a, const char *key)
 /* ---- ctl_show.c: one answer each, on standard output ---- */
 
 typedef void ctl_show(const json_t *answer);
+/* What follows "went down" about a link of this change that the manager isolated; "" for other changes. */
+const char *ctl_isolation(const json_t *change);
 ctl_show ctl_show_status, ctl_show_rest, ctl_show_topology, ctl_show_route, ctl_show_switches,
 	ctl_show_ports, ctl_show_changes, ctl_show_smps, ctl_show_sa, ctl_show_paths,
 	ctl_show_groups, ctl_show_partitions, ctl_show_services, ctl_show_subscriptions,

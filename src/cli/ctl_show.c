@@ -350,6 +350,13 @@ static void phases_text(const json_t *phases, struct strbuf *out)
 		strbuf_addf(out, "%s%s %s", out->len ? ", " : "", key, ctl_duration(phases, key));
 }
 
+const char *ctl_isolation(const json_t *change)
+{
+	return strcmp(ctl_text(change, "cause"), "isolation")
+		       ? ""
+		       : " for routes: it is sick and isolated";
+}
+
 /* The links and nodes that went and came in one change, a line each; the sentence is the manager's. */
 static void show_events(const json_t *change)
 {
@@ -364,7 +371,8 @@ static void show_events(const json_t *change)
 		json_array_foreach((json_t *)json_object_get(change, lists[k]), i, x)
 		{
 			if (n++ < SHOWN_EVENTS)
-				line(shown++ ? "" : label, "%s", ctl_text(x, "text"));
+				line(shown++ ? "" : label, "%s%s", ctl_text(x, "text"),
+				     ctl_isolation(change));
 		}
 	n += ctl_number(change, "unlisted");
 	if (n > shown)

@@ -87,11 +87,12 @@ static void head(struct page *p, const struct top_data *d, const struct top_view
 	char tabs[128] = "";
 	size_t at = 0;
 
-	line(p, "weft top  %s  %s  %llu switches, %llu hosts, %llu links",
-	     ctl_text(d->status, "state"), ctl_text(json_object_get(d->status, "port"), "name"),
-	     (unsigned long long)ctl_number(subnet, "switches"),
+	/* The port is last: a narrow screen must not cut numbers. */
+	line(p, "weft top  %s  %llu switches, %llu hosts, %llu links  %s",
+	     ctl_text(d->status, "state"), (unsigned long long)ctl_number(subnet, "switches"),
 	     (unsigned long long)ctl_number(subnet, "hosts"),
-	     (unsigned long long)ctl_number(subnet, "links"));
+	     (unsigned long long)ctl_number(subnet, "links"),
+	     ctl_text(json_object_get(d->status, "port"), "name"));
 	if (d->perf)
 		line(p,
 		     "counters: %s ports, round %s; sick %llu, isolated %llu, silent %llu; SA %.0f/s",

@@ -33,8 +33,10 @@ struct why_trend {
 };
 struct why_trend why_trend_of(const json_t *hour); /* of the answer to "perf" about a port */
 void why_trend_text(struct why_trend t, char buf[128]);
-/* Load, bit error rate and trend into the rows of ports, where the manager reads counters. */
-void why_trends(const struct running *from, const char *node, json_t *ports, json_t *suspicious);
+/* Load, bit error rate and trend into the rows of ports, where the manager reads counters; of one port unless
+ * port is 0. */
+void why_trends(const struct running *from, const char *node, unsigned port, json_t *ports,
+		json_t *suspicious);
 
 /* ---- why_routes.c ---- */
 

@@ -35,11 +35,11 @@ void why_trend_text(struct why_trend t, char buf[128])
 	if (!t.hour)
 		snprintf(buf, 128, "no error within the last hour");
 	else if (!t.recent)
-		snprintf(buf, 128, "%llu errors within the last hour, none within ten minutes",
-			 (unsigned long long)t.hour);
+		snprintf(buf, 128, "%llu error%s within the last hour, none within ten minutes",
+			 (unsigned long long)t.hour, t.hour == 1 ? "" : "s");
 	else if (t.recent == t.hour)
-		snprintf(buf, 128, "%llu errors, all within the last ten minutes",
-			 (unsigned long long)t.hour);
+		snprintf(buf, 128, "%llu error%s, all within the last ten minutes",
+			 (unsigned long long)t.hour, t.hour == 1 ? "" : "s");
 	else
 		snprintf(buf, 128, "%llu errors within the last hour, %llu within ten minutes%s",
 			 (unsigned long long)t.hour, (unsigned long long)t.recent,
@@ -67,14 +67,19 @@ static void suspect_link(json_t *suspicious, const json_t *link)
 	if (has_flag(link, "sick"))
 		json_array_append_new(
 			suspicious,
-			json_sprintf("the link at port %u is sick, bit error rate %s%s", port,
-				     ctl_text(link, "ber"),
-				     has_flag(link, "isolated") ? "; no route uses it" : ""));
+			json_sprintf(
+				"the link at port %u to %s port %u is sick, bit error rate %s%s",
+				port, ctl_text(link, "peer"),
+				(unsigned)ctl_number(link, "peer_port"), ctl_text(link, "ber"),
+				has_flag(link, "isolated") ? "; it is isolated, no route uses it"
+							   : ""));
 	else if (has_flag(link, "isolated"))
-		json_array_append_new(suspicious,
-				      json_sprintf("no route uses the link at port %u: it is "
-						   "isolated until it is well",
-						   port));
+		json_array_append_new(
+			suspicious,
+			json_sprintf("no route uses the link at port %u to %s port %u: it is "
+				     "isolated until it is well",
+				     port, ctl_text(link, "peer"),
+				     (unsigned)ctl_number(link, "peer_port")));
 	if (has_flag(link, "saturated"))
 		json_array_append_new(
 			suspicious,
@@ -138,21 +143,38 @@ static void link_take(const struct running *from, const char *node, const json_t
 		trend_add(from, node, row);
 }
 
-void why_trends(const struct running *from, const char *node, json_t *ports, json_t *suspicious)
+/* The row of a port; NULL: the page has none, since an isolated link is not in the subnet. */
+static json_t *row_of(json_t *ports, uint64_t port)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(ports, i, row)
+	{
+		if (ctl_number(row, "port") == port)
+			return row;
+	}
+	return NULL;
+}
+
+void why_trends(const struct running *from, const char *node, unsigned port, json_t *ports,
+		json_t *suspicious)
 {
 	json_t *a = running_ask_about(from, "perf", "node", node), *row;
 	const json_t *link;
 	bool silent = false;
-	size_t i, k;
+	size_t i;
 
 	json_array_foreach(json_object_get(a, "ports"), i, link)
 	{
 		silent |= has_flag(link, "silent");
-		json_array_foreach(ports, k, row)
-		{
-			if (ctl_number(row, "port") == ctl_number(link, "port"))
-				link_take(from, node, link, row, suspicious);
-		}
+		if (port && ctl_number(link, "port") != port)
+			continue;
+		row = row_of(ports, ctl_number(link, "port"));
+		if (row)
+			link_take(from, node, link, row, suspicious);
+		else if (has_flag(link, "isolated"))
+			suspect_link(suspicious, link);
 	}
 	if (silent)
 		json_array_append_new(suspicious,

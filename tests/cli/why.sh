@@ -52,7 +52,7 @@ page()
 	/^Switch.*"root0"/,/^$/s/^\(\[1\].*\)4xQDR/\11xQDR/' > net
 "$weft" fabric net --name "why$$" --no-console -q < /dev/null > fabric.log 2>&1 &
 pids="$pids $!"
-"$weft" sm --server "why$$" --state none --perf-period 200ms 2> sm.log &
+"$weft" sm --server "why$$" --state none --perf-period 200ms --perf-isolate switches 2> sm.log &
 pids="$pids $!"
 ok "the subnet comes up" "$weft" ctl --wait 20s wait
 ok "a host in good order" page 0 'host 4' 'host 4: host, H-0001000000000020, LID 11' \
@@ -76,13 +76,13 @@ sick()
 {
 	"$weft" ctl fabric 'counter "leaf1"[3] SymbolErrorCounter 500' > /dev/null
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		"$weft" why 'leaf1[3]' > out && grep -q 'the link at port 3 is sick, bit error rate [0-9.e-]*$' out &&
-			grep -q 'port 3: symbol_error 500' out && return
+		"$weft" why 'leaf1[3]' > out && grep -q 'the link at port 3 to root0 port 2 is sick, bit error rate [0-9.e-]*; it is isolated, no route uses it$' out &&
+			grep -q 'leaf1 port 3 <-> root0 port 2 went down for routes: it is sick and isolated' out && return
 		sleep 0.3
 	done
 	cat out && false
 }
-ok "a sick link is called so" sick
+ok "a sick link is called so, also when it is isolated" sick
 
 flap()
 {

@@ -188,7 +188,7 @@ static const struct {
 	[SM_CAUSE_SILENCE] = {"silence", "failed request"},
 	[SM_CAUSE_RETRY] = {"retry", "retry of what did not respond"},
 	[SM_CAUSE_FAR] = {"far", "discovery beyond 63 hops"},
-	[SM_CAUSE_RELEASE] = {"release", "release of a held link"},
+	[SM_CAUSE_RELEASE] = {"release", "release of a held or isolated link"},
 	[SM_CAUSE_ISOLATE] = {"isolation", "isolation of a link"},
 	[SM_CAUSE_OWN_PORT] = {"own_port", "state of the manager's own port"},
 	[SM_CAUSE_HANDOVER] = {"handover", "handover from another SM"},
