@@ -268,7 +268,7 @@ const struct cli_cmd cmd_topo_slurm = {
 		"adapter: 'node12 mlx5_0' and 'node12 HCA-1' are node12. A node at several leaves is listed at the first.",
 	.examples = "weft topo slurm cluster.net -o topology.conf\n"
 		    "weft topo slurm cluster.net --block\nweft topo slurm cluster.net --yaml\n"
-		    "weft topo slurm cluster.net --yaml --group gpu='gpu*' --group cpu='node*'",
+		    "weft topo slurm cluster.net --yaml --group gpu=leaf0_0 --group cpu='host 1*'",
 	.opts = opts,
 	.min_args = 1,
 	.max_args = 1,

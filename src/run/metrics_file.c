@@ -21,8 +21,9 @@ static void after_work(uv_work_t *w, int status UNUSED)
 	struct run_metrics_file *m = w->data;
 
 	m->busy = false;
-	if (m->rc)
+	if (m->rc && !m->failed) /* once, until it works again */
 		log_rec(m->log, LOG_METRICS_FAILED, LOG_T("why", m->e.text));
+	m->failed = m->rc != 0;
 }
 
 void run_metrics_file_write(struct run_metrics_file *m)

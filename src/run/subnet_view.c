@@ -197,7 +197,8 @@ int view_find(const struct sm *sm, const char *text, port_id *p, struct err *e)
 		return err_set(e, -EINVAL,
 			       "%u nodes have the name '%.80s': expected a GUID or LID instead",
 			       count, text);
-	n = n == FAB_NONE ? fab_node_by_text(f, text) : n;
+	if (n == FAB_NONE && *text) /* nodes of a manager's snapshot have no names of their own */
+		n = fab_node_by_text(f, text);
 	if (n == FAB_NONE)
 		return err_set(
 			e, -EINVAL,

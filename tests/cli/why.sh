@@ -69,6 +69,7 @@ ok "routes over a slow link are suspicious" slow_link
 ok "a switch: every port with a cable" sh -c "'$weft' why leaf0 | grep -c ' port [0-9]* at .*: Active' | grep -qx 4"
 ok "a cable" sh -c "'$weft' why 'leaf0[3]' | grep -c ' at ' | grep -qx 1"
 ok "a port that is none" page 2 'leaf0[9]' 'weft why: leaf0 has no port 9'
+ok "no name is none" page 1 '' "suspicious     '' is not in the subnet: expected a GUID, a LID, an S-/H- id or a name"
 ok "a node that never was" page 1 nowhere 'nowhere: not in the subnet' "last changes   none in the manager's history"
 
 # Errors that the manager sees: sick at once, a trend when a slot of 20 s is over (its text is in the unit test).

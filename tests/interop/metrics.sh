@@ -45,7 +45,7 @@ ok 'each alert has a test that lets it fire' all_tested
 mkdir textfile
 ok 'the emulator starts' emu_start net --quiet
 "$weft" sm --server "$IBSIM_SOCKNAME" --state none --control sm.sock --metrics-port "$base" --metrics-file textfile/weft.prom \
-	--metrics-rate 0 --perf-period 1s --metrics-ports 16 > sm.log 2>&1 &
+	--metrics-rate 0 --perf-period 1s --metrics-ports 16 --metrics-period 1s > sm.log 2>&1 &
 pids="$pids $!"
 ok 'the subnet comes up' until_true 20 "$weft" ctl --socket sm.sock wait
 
@@ -156,4 +156,13 @@ lost()
 	has 'ALERTS{alertname="WeftSwitchesLost"}'
 }
 ok 'and sees that a switch is lost' until_true 10 lost
+
+# ---- a file that cannot be written ----
+
+unwritable()
+{
+	rm -r textfile && sleep 3.5 && [ "$(grep -c metrics_failed sm.log)" = 1 ] || { grep metrics_failed sm.log && return 1; }
+	mkdir textfile && until_true 5 test -s textfile/weft.prom
+}
+ok 'a file that cannot be written is named once, and written when it can be' unwritable
 echo "1..$n"
