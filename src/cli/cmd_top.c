@@ -129,8 +129,8 @@ static void size_of_screen(unsigned *rows, unsigned *columns)
 		*rows = r && !parse_u64(r, &n) && n > 5 && n < 1000 ? (unsigned)n : *rows;
 		*columns = c && !parse_u64(c, &n) && n > 20 && n < 1000 ? (unsigned)n : *columns;
 	}
-	*rows = MAX(*rows, 6u);
-	*columns = MAX(*columns, 20u);
+	*rows = MAX(*rows, 1u);
+	*columns = MAX(*columns, 1u);
 }
 
 static void screen_begin(void)

@@ -154,6 +154,20 @@ resized()
 	$screen resize-window -t 0 -x 150 -y 50 && $screen send-keys -t 0 1 && until_true shows 'sick: 1' || { cat out; return 1; }
 }
 ok "a larger window is used" resized
+small()
+{
+	$screen resize-window -t 0 -x 20 -y 5 && until_true shows '^weft top  Master' && until_true shows '^q quit' ||
+		{ cat out; return 1; }
+	$screen resize-window -t 0 -x 1 -y 1 && sleep 0.5 && $screen resize-window -t 0 -x 80 -y 24 && until_true shows '\[1 links\]' ||
+		{ cat out; return 1; }
+}
+ok "a window of 20 by 5 has the first and the last line" small
+# shellcheck disable=SC2086 # pids are words
+dies()
+{
+	kill -9 ${pids##* } && until_true shows 'no process listens there' || { cat out; return 1; }
+}
+ok "a manager that dies is named, and the view goes on" dies
 ok "q ends it" keys_show q ended
 
 echo "1..$n"
