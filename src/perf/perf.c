@@ -29,7 +29,7 @@ static void window_new(struct perf *p)
 {
 	p->queries = mem_zarray(p->cfg.window, sizeof(*p->queries));
 	p->oldest = p->newest = PERF_NOBODY;
-	p->outstanding = 0;
+	p->outstanding = p->probes = 0;
 	p->unused.n = 0;
 	for (uint32_t i = p->cfg.window; i-- > 0;)
 		vec_push(&p->unused, i);

@@ -104,6 +104,7 @@ struct perf_query {
 	uint16_t lid;
 	uint8_t port, ask;
 	bool used, excused; /* excused: the subnet changed meanwhile, silence means nothing */
+	bool probe;	    /* of a silent device: a round does not wait for it */
 };
 
 struct perf {
@@ -124,7 +125,7 @@ struct perf {
 	uint32_t top_lid, sls_number;
 	/* queries.c */
 	struct perf_query *queries;
-	uint32_t outstanding, serial, oldest, newest;
+	uint32_t outstanding, probes, serial, oldest, newest; /* probes: of the outstanding ones */
 	VEC(uint32_t) unused;
 	uint32_t *queue; /* devices with questions, a ring of order.n */
 	uint32_t queue_at, queued, queue_size;

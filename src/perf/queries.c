@@ -5,7 +5,8 @@
  * counters mean: counter_growth.c does.
  *
  * Devices take turns, at most PERF_OF_ONE queries to one at a time. A query is not repeated: the next round asks again. A
- * device that misses PATIENCE queries in a row is silent: it is asked one query, in every second, fourth, ... round.
+ * device that misses PATIENCE queries in a row is silent: it is asked one query, in every second, fourth, ... round, and the round does
+ * not wait for its answer.
  */
 #include "perf/perf_priv.h"
 
@@ -112,6 +113,7 @@ static void query_end(struct perf *p, uint32_t slot)
 	p->queries[slot].used = false;
 	vec_push(&p->unused, slot);
 	p->outstanding--;
+	p->probes -= p->queries[slot].probe;
 	if (p->devices.at[p->queries[slot].device].outstanding)
 		p->devices.at[p->queries[slot].device].outstanding--;
 }
@@ -130,6 +132,7 @@ static uint32_t query_begin(struct perf *p, uint32_t device, enum perf_ask ask, 
 					       .lid = lid,
 					       .port = (uint8_t)port,
 					       .ask = (uint8_t)ask,
+					       .probe = p->devices.at[device].silent,
 					       .used = true};
 	if (p->newest == PERF_NOBODY)
 		p->oldest = slot;
@@ -137,6 +140,7 @@ static uint32_t query_begin(struct perf *p, uint32_t device, enum perf_ask ask, 
 		p->queries[p->newest].later = slot;
 	p->newest = slot;
 	p->outstanding++;
+	p->probes += p->queries[slot].probe;
 	p->devices.at[device].outstanding++;
 	p->st.queries++;
 	p->round_queries++;
@@ -528,7 +532,7 @@ void perf_wake(struct perf *p, time_ps now)
 	p->now = perf_us(p, now);
 	while (p->oldest != PERF_NOBODY && p->queries[p->oldest].deadline <= p->now)
 		unanswered(p, p->oldest);
-	if (p->in_round && !p->queued && !p->outstanding && !p->clears.n)
+	if (p->in_round && !p->queued && p->outstanding <= p->probes && !p->clears.n)
 		pass_end(p);
 	if (p->in_round || !p->serving || p->paused)
 		return;
@@ -548,5 +552,5 @@ uint64_t perf_queries_due(const struct perf *p)
 		return 0;
 	if (!p->in_round)
 		return MIN(due, MIN(p->round_due, p->quick_due));
-	return p->outstanding ? due : 0;
+	return p->queued || p->clears.n || p->outstanding > p->probes ? due : 0;
 }
