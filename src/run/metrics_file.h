@@ -17,8 +17,8 @@ struct run_metrics_file {
 	void *ctx;
 	char path[256]; /* "": no file */
 	uv_timer_t timer;
-	uv_work_t work; /* while busy, the pool's thread alone uses path, out, rc and e */
-	bool busy, failed; /* failed: the last write, and the log says so */
+	uv_work_t work;		  /* while busy, the pool's thread alone uses path, out, rc and e */
+	bool busy, failed;	  /* failed: the last write, and the log says so */
 	struct strbuf out, plain; /* OpenMetrics, and the format of the file */
 	struct err e;
 	int rc;
