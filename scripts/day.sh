@@ -14,7 +14,7 @@ weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 dir=$(mktemp -d)
 pids=
 # shellcheck disable=SC2154 # p is the loop's
-trap 'for p in $pids; do kill "$p" 2> /dev/null || :; done; cd /; rm -rf "$dir"' EXIT
+trap 'for p in $pids; do kill "$p" 2> /dev/null || :; done; wait; cd /; rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
 cd "$dir"
 unset IBSIM_SOCKNAME XDG_RUNTIME_DIR

@@ -13,7 +13,7 @@ dir=$(mktemp -d)
 pids=
 screen="tmux -L weft-screens-$$ -f /dev/null"
 # shellcheck disable=SC2154 # p is the loop's
-trap '$screen kill-server 2> /dev/null || :; for p in $pids; do kill "$p" 2> /dev/null || :; done; cd /; rm -rf "$dir"' EXIT
+trap '$screen kill-server 2> /dev/null || :; for p in $pids; do kill "$p" 2> /dev/null || :; done; wait; cd /; rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
 cd "$dir"
 unset IBSIM_SOCKNAME XDG_RUNTIME_DIR
