@@ -10,43 +10,10 @@
 # Covers: control_perf.c perf_log.c ctl_show_perf.c cmd_fault.c gsi.c
 
 # shellcheck disable=SC2015,SC2317 # `a && b || explain`; functions called by ok
-weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
-dir=$(mktemp -d)
-pids=
-# shellcheck disable=SC2154 # p is the loop's
-trap 'for p in $pids; do kill "$p" 2> /dev/null; done; cd /; rm -rf "$dir"' EXIT
-trap 'exit 1' HUP INT TERM
-cd "$dir" || exit 1
-n=0
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
+need jq
 export IBSIM_SOCKNAME=weft-counters-$$
-
-ok()
-{
-	what=$1
-	shift
-	n=$((n + 1))
-	if "$@" > said 2>&1; then
-		echo "ok $n - $what"
-	else
-		echo "not ok $n - $what"
-		sed 's/^/# /' said >&2
-	fi
-}
-
-if ! command -v jq > /dev/null; then
-	echo "1..0 # SKIP jq is not installed"
-	exit 0
-fi
-
-until_true()
-{
-	tries=600
-	until "$@" > /dev/null 2>&1; do
-		tries=$((tries - 1))
-		[ $tries -gt 0 ] || return 1
-		sleep 0.05
-	done
-}
 
 ctl()
 {

@@ -8,31 +8,12 @@
 # shellcheck disable=SC2015,SC2317 # `a && b || explain`, ok calls
 set -u
 
-weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 corpus=$(cd "$(dirname "$0")/../fuzz/corpus/netlist" && pwd)
-dir=$(mktemp -d)
-pids=
-# shellcheck disable=SC2154 # p is the loop's
-trap 'for p in $pids; do kill "$p" 2> /dev/null; done; cd /; rm -rf "$dir"' EXIT
-trap 'exit 1' HUP INT TERM
-cd "$dir" || exit 1
-n=0
+# shellcheck source=tests/cli/lib.sh
+. "$(dirname "$0")/lib.sh"
 unset IBSIM_SOCKNAME XDG_RUNTIME_DIR
 export RUNTIME_DIRECTORY="$dir/run"
 mkdir run
-
-ok()
-{
-	name=$1
-	shift
-	n=$((n + 1))
-	if "$@" > said 2>&1; then
-		echo "ok $n - $name"
-	else
-		echo "not ok $n - $name"
-		sed 's/^/# /' said >&2
-	fi
-}
 
 # differs LINE...: status 1, and exactly these lines
 differs()
