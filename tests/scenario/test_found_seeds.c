@@ -99,6 +99,8 @@ static const struct found {
 	{VMS, 677, NULL, "a VM got the LID of a host that did not respond at a take-over"},
 	/* A standby that was master before remembered LIDs from then, and its copy did not replace them. */
 	{VMS_ODD, 503, NULL, "a VM with the LID of another VF after a take-over"},
+	/* The same, by a standby whose first discovery had not ended. */
+	{VMS_ODD, 614121, NULL, "a VM with the LID of another VF after a take-over"},
 	/* A copy of a Set had detached the VF, and a discovery for another cause read it and found no link changed. */
 	{VMS_DRAGONFLY, 14206, NULL, "a VM whose VF was detached by a late copy"},
 	/* A repair over the directions of a fresh start stayed without a comparison. */

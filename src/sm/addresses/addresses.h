@@ -50,6 +50,8 @@ void sm_lid_recall(struct sm *sm, uint64_t guid, uint16_t lid, unsigned lmc);
 void sm_lid_keep(struct sm *sm, uint64_t port_guid); /* its port was seen in this discovery */
 /* This VF has this LID now; false: a port has it. */
 bool sm_lid_exchange(struct sm *sm, uint64_t guid, uint16_t lid);
+/* A discovery found it at this VF, which gets it unless the discovery has met another port or VF that has it. */
+void sm_lid_found(struct sm *sm, uint64_t guid, uint16_t lid);
 void sm_lid_release(struct sm *sm, uint64_t guid); /* its LID is free */
 void sm_lids_init(struct sm *sm);
 void sm_lids_free(struct sm *sm);

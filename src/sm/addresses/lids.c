@@ -242,8 +242,8 @@ bool sm_lid_exchange(struct sm *sm, uint64_t guid, uint16_t lid)
 	if (old == lid)
 		return true;
 	was = sm->lids.used[lid] ? &sm->lids.list.at[sm->lids.holder[lid]] : NULL;
-	if (was && (was->lmc || (sm->virtual.arriving && was->epoch == sm->topo.epoch)))
-		return false; /* a port that was met has it */
+	if (was && was->lmc)
+		return false;
 	if (old)
 		range_mark(sm, l, 0);
 	if (was) {
@@ -256,6 +256,18 @@ bool sm_lid_exchange(struct sm *sm, uint64_t guid, uint16_t lid)
 	keep(sm, l, lid, 0);
 	sm_note(sm, .kind = SM_NOTE_LID, .address = {guid, lid, 0});
 	return true;
+}
+
+void sm_lid_found(struct sm *sm, uint64_t guid, uint16_t lid)
+{
+	const struct sm_lid *had = lid <= IBA_LID_MAX_UNICAST && sm->lids.used[lid]
+					   ? &sm->lids.list.at[sm->lids.holder[lid]]
+					   : NULL;
+
+	if (had && had->guid != guid && had->epoch == sm->topo.epoch)
+		sm_lid_keep(sm, guid);
+	else
+		sm_lid_exchange(sm, guid, lid);
 }
 
 void sm_lid_release(struct sm *sm, uint64_t guid)

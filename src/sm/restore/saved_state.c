@@ -174,11 +174,26 @@ static bool node_whole(const struct sm *sm, const struct sm_node *n)
 	return true;
 }
 
+/* Of a switch that is gone as well: the discovery in which it returns reads the turns of marked switches. */
+static bool is_found(const struct sm *sm, const struct sm_turn_off *x)
+{
+	uint32_t node = map64_get(&sm->topo.by_guid, x->guid);
+	const struct sm_node *n = node == MAP_NONE ? NULL : &sm->topo.nodes.at[node];
+
+	if (!n || n->gone)
+		return sm->dev.rows.at[map64_get(&sm->dev.row_by_guid, x->guid)].marked;
+	return x->sure && !n->markless && sm_is_marked(sm, &sm->topo.ports.at[n->first_port]);
+}
+
 /* Disabled turns are not part of what is saved: the next SM reads those of marked switches. With lanes they are maps. */
 static bool turns_will_be_found(const struct sm *sm)
 {
-	return !sm->dev.off.n ||
-	       (sm->cfg.read_back && !sm_saved_has_lanes(sm) && sm_turns_marked(sm));
+	if (sm->dev.off.n && (!sm->cfg.read_back || sm_saved_has_lanes(sm)))
+		return false;
+	for (size_t i = 0; i < sm->dev.off.n; i++)
+		if (!is_found(sm, &sm->dev.off.at[i]))
+			return false;
+	return true;
 }
 
 /* Nothing is outstanding, due or in doubt: until a Set is sent, devices hold what is known. */

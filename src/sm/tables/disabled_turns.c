@@ -59,6 +59,20 @@ static void renumber(struct sm *sm)
 	sm->dev.off_serial = (uint32_t)sm->dev.off.n;
 }
 
+/* Of a switch that was marked before. */
+static bool shows_mark(const struct sm *sm, uint64_t guid)
+{
+	uint32_t node = map64_get(&sm->topo.by_guid, guid);
+
+	return node != MAP_NONE && !sm->topo.nodes.at[node].markless &&
+	       sm_is_marked(sm, &sm->topo.ports.at[sm->topo.nodes.at[node].first_port]);
+}
+
+void sm_turns_mark(struct sm *sm, uint64_t guid)
+{
+	sm->dev.rows.at[sm_row_find(sm, guid)].marked = shows_mark(sm, guid);
+}
+
 size_t sm_disabled_add(struct sm *sm, uint64_t guid, unsigned in, unsigned out, bool sure)
 {
 	size_t at = sm_disabled_find(sm, guid, in, out);
@@ -72,7 +86,8 @@ size_t sm_disabled_add(struct sm *sm, uint64_t guid, unsigned in, unsigned out, 
 	vec_push(&sm->dev.off,
 		 (struct sm_turn_off){guid, sm->dev.off_serial, (uint8_t)in, (uint8_t)out, sure});
 	map64_put(&sm->dev.off_by, key_of(row, in, out), sm->dev.off_serial++);
-	sm->dev.rows.at[row].noff++;
+	if (!sm->dev.rows.at[row].noff++)
+		sm_turns_mark(sm, guid);
 	return sm->dev.off.n - 1;
 }
 

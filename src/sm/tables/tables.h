@@ -43,6 +43,7 @@ struct sm_row {
 	bool lid_repeated; /* a Set with its LID was, since a port of it was seen Armed or Active */
 	struct sm_rft *rft; /* instead of a linear table; see random_tables.h. NULL: has one */
 	uint32_t noff;	    /* turns of it in dev.off */
+	bool marked;	    /* as last acknowledged or read: shows that turns of it are disabled */
 	uint8_t mapped
 		[32]; /* by port: its pairs with others have SL-to-VL tables; with cfg.link_sets */
 };
@@ -251,6 +252,7 @@ size_t sm_disabled_add(struct sm *sm, uint64_t guid, unsigned in, unsigned out, 
 void sm_disabled_remove(struct sm *sm, size_t at);
 void sm_disabled_clear(struct sm *sm);
 void sm_disabled_doubt(struct sm *sm, uint32_t row);
+void sm_turns_mark(struct sm *sm, uint64_t guid); /* its mark was read, or acknowledged */
 
 /* turn_updates.c */
 bool sm_turn_as_set(struct sm *sm, struct sm_target turn, const uint8_t *data);

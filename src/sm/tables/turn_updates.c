@@ -164,6 +164,7 @@ static void mark_take(struct sm *sm, const struct sm_txn *t, const uint8_t *data
 	iba_port_info_get(&sent, iba_smp_data_const(t->send.mad), IBA_SMP_DATA_SIZE);
 	if (sent.subnet_timeout != sm->topo.ports.at[t->target.port].pi.subnet_timeout)
 		sm_node_markless(sm, t->target.node);
+	sm_turns_mark(sm, sm->topo.nodes.at[t->target.node].guid);
 }
 
 static bool turns_off_next(struct sm *sm, struct sm_req *r)

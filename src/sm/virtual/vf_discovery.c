@@ -112,7 +112,7 @@ static void claim(struct sm *sm, uint32_t host)
 	for (unsigned s = 1; s <= h->vfs; s++)
 		if (h->slots[s - 1].known && h->slots[s - 1].has_lid &&
 		    !is_awaited(&h->slots[s - 1]))
-			sm_lid_exchange(sm, owner_of(sm, host, s), h->slots[s - 1].has_lid);
+			sm_lid_found(sm, owner_of(sm, host, s), h->slots[s - 1].has_lid);
 }
 
 void sm_virtual_read(struct sm *sm, const struct sm_txn *t, const uint8_t *data)

@@ -301,6 +301,49 @@ TEST(disabled_turns_are_found_again)
 	mech_close(&w);
 }
 
+static unsigned with_turns_off(const struct mech_world *w)
+{
+	for (unsigned s = 0; s < SWITCHES; s++)
+		if (sm_disabled_any(lab_sm(w->lab), sw_guid(s)))
+			return s;
+	return 0;
+}
+
+/* The switch with disabled turns loses its links, and keeps turns and mark: they are read when it returns. */
+static void turns_are_found(const char *mechanism)
+{
+	struct mech_world w;
+	unsigned off, sw;
+
+	mech_draw(&w, sm_mechanism_find(mechanism));
+	w.cfg.sm.read_back = true;
+	mech_up(&w);
+	mech_settle(&w);
+	ring_opens_and_closes(&w);
+	sw = with_turns_off(&w);
+	assert_true(sw > 0); /* the manager's own stays */
+	off = turns_off(&w);
+	mech_cut(&w, sw, 1);
+	mech_cut(&w, sw, 2);
+	assert_true(mech_settle(&w) < 10);
+	assert_int_equal(turns_off(&w), off);
+	assert_true(sm_disabled_any(lab_sm(w.lab), sw_guid(sw)));
+	assert_true(sm_at_rest(lab_sm(w.lab)));
+	lab_manager_stop(w.lab, 0);
+	resume(&w);
+	assert_int_equal(lab_sm(w.lab)->dev.off.n, 0);
+	mech_join(&w, sw, 1);
+	assert_int_equal(mech_settle(&w), 10);
+	assert_int_equal(turns_off(&w), lab_sm(w.lab)->dev.off.n);
+	mech_close(&w);
+}
+
+TEST(turns_of_a_switch_that_is_gone_are_found)
+{
+	turns_are_found("improved");
+	turns_are_found("improved+partial");
+}
+
 /* Where no switch is marked, a later manager would not find them. */
 TEST(turns_without_a_mark_are_not_saved)
 {
@@ -354,6 +397,7 @@ int main(void)
 		cmocka_unit_test(another_manager_was_master_meanwhile),
 		cmocka_unit_test(state_is_saved_at_rest_only),
 		cmocka_unit_test(disabled_turns_are_found_again),
+		cmocka_unit_test(turns_of_a_switch_that_is_gone_are_found),
 		cmocka_unit_test(turns_without_a_mark_are_not_saved),
 		cmocka_unit_test(truncated_state_is_refused),
 	};
