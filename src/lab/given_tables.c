@@ -12,8 +12,12 @@ void lab_given_seed(const struct lab_given *g, struct sm *sm)
 		const struct fab_node *n = &g->fab->nodes[x->node];
 		bool end = n->type == IBA_NODE_SWITCH ? !x->num : x->num;
 
+		uint64_t guid = x->guid ? x->guid : n->guid + x->num;
+
+		if (n->sriov == FAB_SRIOV_VSWITCH || n->flags & FAB_VSWITCH)
+			guid = fab_function_guid(n->guid, 0); /* the manager knows the PF's */
 		if (end && x->lid)
-			sm_seed_lid(sm, x->guid ? x->guid : n->guid + x->num, x->lid, x->lmc);
+			sm_seed_lid(sm, guid, x->lid, x->lmc);
 	}
 }
 

@@ -300,9 +300,11 @@ void lab_manager_power_on(struct lab_manager *m)
 		attach(m);
 }
 
-/* Netlists may have no port GUIDs. */
+/* Netlists may have no port GUIDs. A manager at a vSwitch takes the port of its PF for its own. */
 static uint64_t port_guid(const struct fab *f, port_id p)
 {
+	if (f->nodes[f->ports[p].node].flags & FAB_VSWITCH)
+		return fab_function_guid(f->nodes[f->ports[p].node].guid, 0);
 	return f->ports[p].guid ? f->ports[p].guid
 				: f->nodes[f->ports[p].node].guid + f->ports[p].num;
 }

@@ -4,7 +4,8 @@
 # HCAs with virtual functions on `weft fabric`, seen by stock programs: virtual.sh WEFT
 #
 # OpenSM brings a fat tree up whose hosts have two VFs each in vSwitch mode; infiniband-diags find every function.
-# Then machines move by hand, and a running ibping goes on. Last, an HCA whose VFs share its port.
+# Then machines move by hand, and a running ibping goes on. Weft at a PF, and OpenSM beside it. Last, an HCA whose VFs share
+# its port.
 
 # shellcheck disable=SC2015 # `a && b || explain`
 weft=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") # a path that holds in any directory
@@ -16,6 +17,7 @@ tests=$(cd "$(dirname "$0")" && pwd)
 need opensm ibnetdiscover smpquery ibtracert ibping ibstat
 need_umad2sim
 umad=$(cd "$(dirname "$weft")/../preload" 2> /dev/null && pwd)/libweft-umad.so
+trap 'sm_stop; opensm_stop; fabric_stop; cd /; rm -rf "$dir"' EXIT
 
 # lid_at NODE: as a program there sees it
 lid_at()
@@ -153,6 +155,27 @@ shared_port()
 	on_fabric smpquery GI "$(lid_at 'host 5')" > out 2>&1 && grep -q '0x02' out || { cat out && false; }
 }
 
+# Weft at a PF: programs of hosts find each other by the GUIDs that they see at their own ports.
+gids_of_pfs()
+{
+	emu_start v.net && SIM_HOST='host 1' && sm_start --priority 9 || return 1
+	port=$(at 'host 5' ibstat 2> /dev/null | sed -n 's/.*Port GUID: *//p')
+	at 'host 3' smpquery -G NI "$port" > out 2>&1 && grep -q "Lid $(lid_at 'host 5')\$" out || { cat out && false; }
+}
+
+# OpenSM takes it for what it is: SMInfo names the port that OpenSM found it at.
+opensm_stands_by()
+{
+	rm -rf osm
+	mkdir osm
+	SIM_HOST='host 0' OSM_TMP_DIR=$dir/osm OSM_CACHE_DIR=$dir/osm LD_PRELOAD=$preload \
+		opensm -e -f "$dir/osm/log" -p 1 > osm/said 2>&1 &
+	opensm_pid=$!
+	until_true 30 grep -q 'Entering STANDBY' osm/said osm/log || { tail -n 5 osm/log osm/said && return 1; }
+	opensm_stop
+	sm_stop
+}
+
 ok "OpenSM brings it up with all VFs" up_by_opensm
 ok "ibnetdiscover finds every function" functions_are_discovered
 ok "every function has a LID of its own" lids_are_unique
@@ -168,5 +191,7 @@ else
 	skip "machines move" "libweft-umad is not beside $weft"
 fi
 ok "vm refuses what is wrong" bad_commands_are_refused
+ok "hosts find PFs by their GUIDs" gids_of_pfs
+ok "OpenSM stands by for a manager at a PF" opensm_stands_by
 ok "VFs that share a port have GUIDs" shared_port
 echo "1..$n"

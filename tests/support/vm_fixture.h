@@ -105,6 +105,18 @@ static inline uint64_t vm_host_guid(const struct vm_world *w, unsigned n)
 	return w->fab->nodes[vm_host(w, n)].guid;
 }
 
+/* Of the port of a program on host n, as the device says: behind a vSwitch that of the PF. */
+static inline uint64_t vm_own_guid(const struct vm_world *w, unsigned n)
+{
+	const struct fab *f = w->wire;
+	node_id host = vm_host(w, n);
+	port_id p = fab_port_id(f, host, 1);
+
+	if (f->nodes[host].flags & FAB_VSWITCH)
+		p = f->ports[fab_port_id(f, host, FAB_SLOT0_PORT)].peer;
+	return sim_port_guid(lab_sim(w->lab), p);
+}
+
 static inline struct sm_vm_request vm_ask(enum sm_vm_op op, const char *name, uint64_t host,
 					  unsigned slot)
 {

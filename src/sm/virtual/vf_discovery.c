@@ -16,12 +16,20 @@ static bool is_vswitch(const struct sm *sm, const struct iba_node_info *ni)
 		(sm->virtual.seat == SM_SEAT_PF && ni->local_port == FAB_SLOT0_PORT));
 }
 
+/*
+ * The port of this CA is that of the PF: programs of the host know its GUID, SMInfo names it, and their GID has it. The GUID
+ * that the vSwitch has for its own port 0 is in use as well.
+ */
 void sm_node_info_take(struct sm *sm, const uint8_t *data, struct iba_node_info *ni)
 {
+	uint32_t host;
+
 	iba_node_info_get(ni, data, IBA_SMP_DATA_SIZE);
 	if (sm->cfg.scheme == SM_SCHEME_NONE || !ni->node_guid || !is_vswitch(sm, ni))
 		return;
-	sm_vhost_add(sm, ni->node_guid, FAB_SRIOV_VSWITCH, ni->num_ports - 2u);
+	host = sm_vhost_add(sm, ni->node_guid, FAB_SRIOV_VSWITCH, ni->num_ports - 2u);
+	map64_put(&sm->virtual.function_guids, ni->port_guid, host);
+	ni->port_guid = fab_function_guid(ni->node_guid, 0);
 	ni->node_type = IBA_NODE_CA;
 	ni->num_ports = 1;
 	ni->local_port = FAB_UPLINK;

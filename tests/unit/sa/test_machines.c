@@ -114,7 +114,7 @@ static uint16_t path_to(struct machines *m, uint64_t guid)
 	struct sa_reply r;
 
 	gid_of(guid, p.dgid);
-	gid_of(m->w.fab->ports[fab_port_id(m->w.fab, vm_host(&m->w, 1), 1)].guid, p.sgid);
+	gid_of(vm_own_guid(&m->w, 1), p.sgid);
 	iba_sa_path_put(&p, a.query);
 	r = sa_rig_ask(&m->rig, &a);
 	if (!r.status)
@@ -189,6 +189,7 @@ static void a_vswitch_moves_without_notices(void **state UNUSED)
 		assert_int_equal(count(&m, 65, own), schemes[i] == SM_SCHEME_PREPOPULATED);
 		lid = path_to(&m, guid);
 		assert_int_equal(lid, vm_get(&m.w, "web").lid);
+		assert_int_equal(path_to(&m, vm_own_guid(&m.w, 3)), host_lid(&m, 3));
 		migrate(&m, 6, 2);
 		assert_int_equal(count(&m, 64, guid) + count(&m, 65, guid), 0);
 		assert_int_equal(count(&m, 64, own), schemes[i] == SM_SCHEME_PREPOPULATED);
@@ -281,8 +282,7 @@ static void registrations_and_trees_go_with_a_machine(void **state UNUSED)
 		open(&m, kinds[i].scheme, kinds[i].sriov);
 		guid = start(&m, 2);
 		join(&m, vm_get(&m.w, "web").lid, guid);
-		join(&m, host_lid(&m, 1),
-		     m.w.fab->ports[fab_port_id(m.w.fab, vm_host(&m.w, 1), 1)].guid);
+		join(&m, host_lid(&m, 1), vm_own_guid(&m.w, 1));
 		before = status(&m);
 		assert_int_equal(before.members, 2);
 		groups_to_manager(&m);

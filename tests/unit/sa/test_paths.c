@@ -193,7 +193,7 @@ static void vm_path(enum sm_scheme scheme, enum fab_sriov sriov)
 	g = (struct sa_rig){.fab = w.fab, .lab = w.lab};
 	sa_config_default(&c);
 	g.sa = sa_new(&c);
-	from = w.fab->ports[host(w.fab, 0)].guid;
+	from = vm_own_guid(&w, 0);
 	for (unsigned moved = 0; moved < 2; moved++) {
 		vm = vm_get(&w, "a");
 		assert_true(vm.running && vm.lid);
