@@ -79,6 +79,8 @@ static const struct found {
 	{VMS, 996, NULL, "an empty VF without a LID"},
 	/* A host restarted before the round set its port: the next discovery found a LID, and did not read its VFs. */
 	{VMS, 2428, NULL, "VFs of a restarted host"},
+	/* It restarted before a VM was attached there, and the next manager did not read its VFs. */
+	{VMS, 616074, NULL, "a LID at two VFs: one of a restarted host"},
 	/* A standby took over: its copy was older than what was answered. */
 	{VMS, 213, NULL, "a stopped VM ran again after a take-over"},
 	{VMS, 514, NULL, "the LID of a stopped VM was given before the standby knew"},

@@ -75,9 +75,9 @@ static bool may_hold_vms(const struct sm *sm, uint32_t host)
 }
 
 /*
- * An HCA without a LID has restarted: its VFs hold nothing, unless a manager that knows only switches made it Active. Any
- * other may have restarted before the last round set its port, LID included: what its VFs hold is read. GUIDs of shared ports
- * are read only if there are VMs, of which one may have been on its way there.
+ * An HCA without a LID has restarted: its VFs hold nothing, unless a manager that knows only switches made it Active, or a VM
+ * was being attached and the SMP arrived after the restart. Any other may have restarted before the last round set its port,
+ * LID included. So where there are VMs, what VFs hold is read. GUIDs of shared ports are read only then.
  */
 void sm_virtual_port(struct sm *sm, uint32_t port)
 {
@@ -91,7 +91,7 @@ void sm_virtual_port(struct sm *sm, uint32_t port)
 	host = sm_vhost_of(sm, n);
 	if (host == NONE)
 		return;
-	if (!p->pi.lid && p->pi.state < IBA_PORT_ARMED)
+	if (!p->pi.lid && p->pi.state < IBA_PORT_ARMED && !sm->virtual.sorted.n)
 		sm_slots_blank(sm, host);
 	else if (may_hold_vms(sm, host))
 		ask_all(sm, host);
