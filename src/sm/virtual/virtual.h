@@ -240,6 +240,7 @@ uint32_t sm_vms_changed(struct sm *sm); /* the number of the change */
 /* Whether all copies have this change; if not, the next batch waits for it. */
 bool sm_vms_are_copied(struct sm *sm, uint32_t change);
 bool sm_answer_hold(struct sm *sm, const struct sm_job *j); /* true: it is answered later */
+bool sm_answers_due(const struct sm *sm);		    /* some of these can be given */
 void sm_vms_copies_step(struct sm *sm);
 time_ps sm_vms_copies_wake(const struct sm *sm);
 void sm_vms_copies_refuse(struct sm *sm, int rc, const char *why);

@@ -20,7 +20,7 @@ bool sm_vms_due(const struct sm *sm)
 	return (sm->virtual.queue.n || sm_defragment_due(sm) || left_is_due(sm)) &&
 	       sm->election.state == IBA_SM_MASTER && sm->topo.fab && sm->routes.tables &&
 	       sm->core.st.rounds && !sm->core.incomplete && !sm_audit_open(sm) &&
-	       !sm->virtual.unsaved && !sm->virtual.copies.needs &&
+	       !sm->virtual.unsaved && !sm->virtual.copies.needs && !sm_answers_due(sm) &&
 	       sm->core.now >= sm->virtual.next_at;
 }
 

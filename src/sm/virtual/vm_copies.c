@@ -43,6 +43,14 @@ bool sm_answer_hold(struct sm *sm, const struct sm_job *j)
 	return true;
 }
 
+/* These are given first: with cfg.hold_vms the next requests wait until they are saved. */
+bool sm_answers_due(const struct sm *sm)
+{
+	const struct sm_vm_copies *c = &sm->virtual.copies;
+
+	return c->held.n && c->held.at[0].change <= copied(sm);
+}
+
 static void release(struct sm *sm)
 {
 	struct sm_vm_copies *c = &sm->virtual.copies;

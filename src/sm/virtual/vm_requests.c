@@ -42,6 +42,7 @@ void sm_job_answer(struct sm *sm, struct sm_job *j)
 	struct sm_vm_result *r = &j->result;
 
 	r->token = j->req.token;
+	sm->virtual.unsaved |= sm->cfg.hold_vms && !r->rc;
 	if (sm->core.out)
 		vec_push(&sm->core.out->vms, *r);
 }
@@ -62,7 +63,6 @@ void sm_job_done(struct sm *sm, struct sm_job *j)
 		j->result.slot = v->slot;
 	}
 	j->result.ended = sm->core.now;
-	sm->virtual.unsaved |= sm->cfg.hold_vms;
 	if (!sm_answer_hold(sm, j))
 		sm_job_answer(sm, j);
 }

@@ -9,18 +9,26 @@
 static const char *const names[] = {"x", "y"};
 
 /* VMs x and y on hosts 1 and 2, which have one VF each; the standby's copy has them. */
-static void open_two(struct vm_world *w, enum sm_scheme scheme, bool second)
+static void open_held(struct vm_world *w, enum sm_scheme scheme, bool second, bool hold)
 {
 	vm_draw(w, scheme, FAB_SRIOV_VSWITCH, 1);
+	w->cfg.sm.hold_vms = hold;
 	w->cfg.sm.contest = w->cfg.sm.mirror = w->cfg.sm.read_back = true;
 	vm_up(w, second);
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(vm_do(w, vm_ask(SM_VM_CREATE, names[i], 0, 0)).rc, 0);
+		lab_manager_order(w->lab, 0, SM_EV_VMS_SAVED, 0);
 		assert_int_equal(
 			vm_do(w, vm_ask(SM_VM_START, names[i], vm_host_guid(w, 1 + i), 0)).rc, 0);
+		lab_manager_order(w->lab, 0, SM_EV_VMS_SAVED, 0);
 	}
 	lab_run_to(w->lab, sim_now(lab_sim(w->lab)) + PS_PER_S);
 	w->results.n = 0;
+}
+
+static void open_two(struct vm_world *w, enum sm_scheme scheme, bool second)
+{
+	open_held(w, scheme, second, false);
 }
 
 /* x goes to host 3, y to the place that x had, x to host 4. */
@@ -118,6 +126,27 @@ TEST(a_dead_standby_is_not_waited_for)
 	vm_close(&w);
 }
 
+/* A program that saves results before the next requests are carried out: it gets them when the standby has its copy. */
+TEST(results_are_saved_and_copied)
+{
+	struct vm_world w;
+	time_ps start;
+	size_t saved = 0;
+
+	open_held(&w, SM_SCHEME_DYNAMIC, true, true);
+	start = sim_now(lab_sim(w.lab));
+	ask_three(&w);
+	while (w.results.n < 3 && sim_now(lab_sim(w.lab)) < start + 5 * PS_PER_S) {
+		lab_run_to(w.lab, sim_now(lab_sim(w.lab)) + PS_PER_MS);
+		if (w.results.n > saved)
+			lab_manager_order(w.lab, 0, SM_EV_VMS_SAVED, 0);
+		saved = w.results.n;
+	}
+	assert_int_equal(w.results.n, 3);
+	assert_true(w.results.at[2].ended - start < PS_PER_S);
+	vm_close(&w);
+}
+
 /* What no VF shows is answered when the standby has it. */
 TEST(answers_wait_for_the_copy)
 {
@@ -168,6 +197,7 @@ int main(void)
 		cmocka_unit_test(the_master_dies_in_a_second_migration),
 		cmocka_unit_test(without_a_standby_nothing_waits),
 		cmocka_unit_test(a_dead_standby_is_not_waited_for),
+		cmocka_unit_test(results_are_saved_and_copied),
 		cmocka_unit_test(answers_wait_for_the_copy),
 		cmocka_unit_test(a_lid_that_is_free_again),
 	};
