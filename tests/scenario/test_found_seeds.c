@@ -105,6 +105,8 @@ static const struct found {
 	{VMS_ODD, 614121, NULL, "a VM with the LID of another VF after a take-over"},
 	/* A copy of a Set had detached the VF, and a discovery for another cause read it and found no link changed. */
 	{VMS_DRAGONFLY, 14206, NULL, "a VM whose VF was detached by a late copy"},
+	/* A new VM got a higher LID than all others, and a higher LinearFDBTop brought entries of former tables into force. */
+	{VMS_DRAGONFLY, 620085, NULL, "entries of a VM whose host was gone"},
 	/* A repair over the directions of a fresh start stayed without a comparison. */
 	{CHANGE, 130013709, "weft", "uneven link"},
 	/* Entries for LIDs that were gone stayed and led down and up by new ranks: no plan, no rest. */

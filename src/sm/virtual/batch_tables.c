@@ -138,6 +138,55 @@ void sm_batch_blocks(struct sm *sm)
 	}
 }
 
+/* Beyond the last LID of the tables a switch may hold entries of former ones, which must not come into force. */
+static void former_drop(const struct sm *sm, uint32_t block, uint8_t *data)
+{
+	for (uint32_t i = 0; i < IBA_LFT_BLOCK; i++)
+		if (block * IBA_LFT_BLOCK + i > sm->routes.tables->top_lid)
+			data[i] = IBA_PORT_NONE;
+}
+
+static bool has_entries(const struct sm_batch *b, uint32_t sw, uint32_t block)
+{
+	size_t low = 0, high = b->entries.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		const struct rt_move_entry *e = &b->entries.at[mid];
+
+		if (e->sw < sw || (e->sw == sw && e->lid / IBA_LFT_BLOCK < block))
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < b->entries.n && b->entries.at[low].sw == sw &&
+	       b->entries.at[low].lid / IBA_LFT_BLOCK == block;
+}
+
+/* Blocks with entries of the batch are right already. */
+bool sm_batch_fill_make(struct sm *sm, uint32_t sw, uint32_t block, struct sm_req *r)
+{
+	uint32_t node = sm->topo.node_of[sm->topo.fab->switches[sw]];
+	uint32_t row = sm->topo.nodes.at[node].row;
+	const uint8_t *has = sm_row_block(sm, row, block);
+	uint8_t data[IBA_LFT_BLOCK];
+
+	if ((!has && sm->dev.rows.at[row].fresh) || has_entries(&sm->virtual.batch, sw, block))
+		return false;
+	memset(data, IBA_PORT_NONE, sizeof(data));
+	if (has || block < sm->routes.tables->stride / IBA_LFT_BLOCK)
+		memcpy(data,
+		       has ? has : rt_row(sm->routes.tables, sw) + (size_t)block * IBA_LFT_BLOCK,
+		       sizeof(data));
+	former_drop(sm, block, data);
+	if (has && !memcmp(data, has, sizeof(data)))
+		return false;
+	sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, node, IBA_ATTR_LFT, block);
+	r->target = sm_target_block(node, block);
+	memcpy(r->data, data, sizeof(data));
+	return true;
+}
+
 /* What the switch holds, with the entries of this stage and those before it. */
 void sm_batch_block_make(struct sm *sm, uint32_t at, struct sm_req *r)
 {
@@ -155,6 +204,7 @@ void sm_batch_block_make(struct sm *sm, uint32_t at, struct sm_req *r)
 		memcpy(r->data, has, IBA_LFT_BLOCK);
 	else
 		memset(r->data, IBA_PORT_NONE, IBA_LFT_BLOCK);
+	former_drop(sm, block, r->data);
 	for (; i < b->entries.n && same_block(&b->entries.at[b->blocks.at[at]], &b->entries.at[i]);
 	     i++)
 		if (b->entries.at[i].stage <= b->stage)

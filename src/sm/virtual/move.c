@@ -54,25 +54,18 @@ static bool tables_next(struct sm *sm, struct sm_req *r)
 	return true;
 }
 
-/* Blocks between the last LID so far and the new one. */
+/* Blocks from that of the last LID so far to that of the new one. */
 static bool fill_next(struct sm *sm, struct sm_req *r)
 {
 	struct sm_batch *b = &sm->virtual.batch;
 	uint32_t was = sm->topo.top_lid / IBA_LFT_BLOCK, now = b->top / IBA_LFT_BLOCK;
-	uint32_t n = now > was ? now - was : 0;
+	uint32_t n = b->top > sm->topo.top_lid ? now - was + 1 : 0;
 
 	while (b->at < sm->topo.fab->nswitches * n) {
-		uint32_t sw = b->at / n, block = was + 1 + b->at % n;
-		uint32_t node = sm->topo.node_of[sm->topo.fab->switches[sw]];
-		const struct sm_node *x = &sm->topo.nodes.at[node];
+		uint32_t at = b->at++;
 
-		b->at++;
-		if (sm_row_block(sm, x->row, block) || sm->dev.rows.at[x->row].fresh)
-			continue;
-		sm_req_node(sm, r, IBA_SET, SM_FOR_DISTRIBUTION, node, IBA_ATTR_LFT, block);
-		r->target = sm_target_block(node, block);
-		memset(r->data, IBA_PORT_NONE, IBA_LFT_BLOCK);
-		return true;
+		if (sm_batch_fill_make(sm, at / n, was + at % n, r))
+			return true;
 	}
 	return false;
 }

@@ -260,6 +260,8 @@ uint16_t *sm_batch_job_of(struct sm_batch *b); /* room for all LIDs */
 void sm_batch_count(struct sm *sm);	       /* switches and stages of each request */
 void sm_batch_blocks(struct sm *sm);	       /* of the stage that begins */
 void sm_batch_block_make(struct sm *sm, uint32_t at, struct sm_req *r);
+/* Entries of former tables that a higher LinearFDBTop would bring into force; false: the block has none. */
+bool sm_batch_fill_make(struct sm *sm, uint32_t sw, uint32_t block, struct sm_req *r);
 void sm_batch_apply(struct sm *sm); /* tables and snapshot in force are those after it */
 
 /* defragmentation.c: other routes for VMs where links share them unevenly */
