@@ -136,7 +136,9 @@ bool lab_manager_vms(struct lab *l, unsigned index, const struct sm_vm_request *
 /* All multicast groups that are wanted, for this manager; false: it is stopped or paused. A manager that starts knows none.
  */
 bool lab_manager_groups(struct lab *l, unsigned index, const struct sm_group *g, size_t n);
-/* Called with each answer of each manager to such a request, when it comes. */
+/* The same of alias GUIDs of ports. */
+bool lab_manager_aliases(struct lab *l, unsigned index, const struct sm_alias *a, size_t n);
+/* Called with each answer of each manager to a request about VMs, when it comes. */
 void lab_on_vm(struct lab *l, void (*fn)(void *ctx, const struct sm_vm_result *r), void *ctx);
 /* Partitions and levels of service of this manager, at once, and of those started here later; copied. */
 struct pol;

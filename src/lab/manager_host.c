@@ -514,6 +514,16 @@ bool lab_manager_groups(struct lab *l, unsigned index, const struct sm_group *g,
 	return true;
 }
 
+bool lab_manager_aliases(struct lab *l, unsigned index, const struct sm_alias *a, size_t n)
+{
+	struct lab_manager *m = l->managers.at[index];
+
+	if (!m->sm || m->paused)
+		return false;
+	manager_step(m, &(struct sm_event){.kind = SM_EV_ALIASES, .aliases = a, .naliases = n});
+	return true;
+}
+
 void lab_on_vm(struct lab *l, void (*fn)(void *ctx, const struct sm_vm_result *r), void *ctx)
 {
 	l->vm = fn;

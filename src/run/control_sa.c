@@ -142,6 +142,7 @@ int ctl_sa(const struct ctl_ask *a, struct json *j, struct err *e)
 	json_u64(j, "members", st.members);
 	json_u64(j, "services", st.services);
 	json_u64(j, "subscriptions", st.subscriptions);
+	json_u64(j, "aliases", st.aliases);
 	json_u64(j, "reports", st.reports);
 	json_u64(j, "reports_waiting", st.reports_waiting);
 	json_u64(j, "reports_unanswered", st.reports_unanswered);

@@ -221,6 +221,19 @@ static void trees_tell(struct run_pump *p, time_ps now)
 	free(m);
 }
 
+static void aliases_tell(struct run_pump *p, time_ps now)
+{
+	struct sm_alias *list;
+	size_t n = sa_aliases_list(p->sa, &list);
+
+	p->aliases = sa_aliases_number(p->sa);
+	if (n || p->aliases_known)
+		step(p, &(struct sm_event){.kind = SM_EV_ALIASES, .aliases = list, .naliases = n},
+		     now);
+	p->aliases_known = true;
+	free(list);
+}
+
 /* Responses go out as long as half of the ring is free: the manager's own MADs need the rest. */
 static void administration_send(struct run_pump *p, time_ps now)
 {
@@ -237,6 +250,9 @@ static void administration_send(struct run_pump *p, time_ps now)
 	sm_status(p->sm, &st);
 	if (st.state == IBA_SM_MASTER && (!p->trees_known || p->trees != sa_trees_number(p->sa)))
 		trees_tell(p, now);
+	if (st.state == IBA_SM_MASTER &&
+	    (!p->aliases_known || p->aliases != sa_aliases_number(p->sa)))
+		aliases_tell(p, now);
 	/* What hosts register with the master meanwhile is known in part at best. */
 	if (st.state == IBA_SM_STANDBY)
 		sm_reregister(p->sm, true);

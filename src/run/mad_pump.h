@@ -30,10 +30,12 @@ struct run_pump_calls {
 struct run_pump {
 	struct tp *tp; /* borrowed, like sm */
 	struct sm *sm;
-	struct sa *sa;	   /* borrowed; NULL: requests of hosts are not answered */
-	struct perf *perf; /* borrowed; NULL: counters are not read */
-	bool trees_known;  /* the manager knows multicast groups: */
-	uint32_t trees;	   /* those of this number */
+	struct sa *sa;	    /* borrowed; NULL: requests of hosts are not answered */
+	struct perf *perf;  /* borrowed; NULL: counters are not read */
+	bool aliases_known; /* the manager knows alias GUIDs: */
+	uint32_t aliases;   /* of this number */
+	bool trees_known;   /* the manager knows multicast groups: */
+	uint32_t trees;	    /* those of this number */
 	struct run_pump_calls call;
 	struct sm_actions out;
 	uint64_t (*clock_ns)(void);

@@ -211,6 +211,7 @@ static void sa_registered(struct strbuf *out, const struct sa_status *st)
 	metrics_gauge(out, "sa_members", "Members of multicast groups.", st->members);
 	metrics_gauge(out, "sa_services", "Services that hosts have registered.", st->services);
 	metrics_gauge(out, "sa_subscriptions", "Subscriptions to notices.", st->subscriptions);
+	metrics_gauge(out, "sa_aliases", "Alias GUIDs of ports.", st->aliases);
 	metrics_counter(out, "sa_reports", "Notices sent to subscribers.", st->reports);
 	metrics_counter(out, "sa_reports_unanswered", "Notices that subscribers did not answer.",
 			st->reports_unanswered);

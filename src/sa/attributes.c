@@ -21,7 +21,7 @@ const struct sa_attribute sa_attributes[] = {
 	{IBA_SA_SLVL, "SLtoVLMappingTableRecord", SA_GET | SA_TABLE, sa_slvl_records},
 	{IBA_SA_VLARB, "VLArbitrationTableRecord", SA_GET | SA_TABLE, sa_vlarb_records},
 	{IBA_SA_PKEY, "P_KeyTableRecord", SA_GET | SA_TABLE, sa_pkey_records},
-	{IBA_SA_GUID, "GUIDInfoRecord", SA_GET | SA_TABLE, sa_guid_records},
+	{IBA_SA_GUID, "GUIDInfoRecord", SA_GET | SA_TABLE | SA_SET | SA_DELETE, sa_guid_records},
 	{IBA_SA_SM, "SMInfoRecord", SA_GET | SA_TABLE, sa_sm_records},
 	{IBA_SA_LINK, "LinkRecord", SA_GET | SA_TABLE, sa_link_records},
 	{IBA_SA_PATH, "PathRecord", SA_GET | SA_TABLE | SA_TRACE, sa_path_records},

@@ -7,11 +7,12 @@
  * What hosts registered since the last copy is not in it: a manager that takes over asks all hosts to register again, and
  * until they have, multicast, services and notices go on as they were.
  */
-#include "sa/registry.h"
+#include "sa/aliases.h"
 
-enum { EVERY_S = 5, LATE_MS = 1000, TRIES = 3, MOST = 32 << 20 };
+enum { EVERY_S = 5, GUIDS_EVERY = 12, LATE_MS = 1000, TRIES = 3, MOST = 32 << 20 };
 
-static const uint16_t tables[] = {IBA_SA_MEMBER, IBA_SA_SERVICE, IBA_SA_INFORM_RECORD};
+enum { GUIDS = 3 }; /* the table of */
+static const uint16_t tables[] = {IBA_SA_MEMBER, IBA_SA_SERVICE, IBA_SA_INFORM_RECORD, IBA_SA_GUID};
 
 static void copy_end(struct sa *sa, time_ps now)
 {
@@ -92,12 +93,35 @@ static void service(struct sa *sa, const uint8_t *record, size_t size)
 	sa_seed(sa, &it, sa->now);
 }
 
+/* Blocks of a port come one after another, with its own GUID in the first. */
+static void guids(struct sa *sa, const uint8_t *record, size_t size)
+{
+	struct sa_item it = {.kind = SA_ITEM_ALIAS, .key_len = 9, .len = 8};
+	struct sa_copy *c = &sa->copy;
+	struct iba_sa_guid r;
+
+	if (iba_sa_guid_get(&r, record, size))
+		return;
+	if (!r.block) {
+		c->guid_lid = r.lid;
+		c->guid_port = r.guid0;
+	}
+	iba_be64_put(it.key, c->guid_port);
+	for (unsigned i = 0; i < 8 && r.lid == c->guid_lid; i++) {
+		it.key[8] = (uint8_t)(r.block * 8 + i);
+		memcpy(it.value, record + 8 + 8 * i, 8);
+		sa_seed(sa, &it, sa->now); /* places without a GUID make no sense */
+	}
+}
+
 static void take_over(struct sa *sa)
 {
 	static void (*const row[])(struct sa * sa, const uint8_t *record,
-				   size_t size) = {group_and_member, service, subscription};
+				   size_t size) = {group_and_member, service, subscription, guids};
 
 	sa_registry_forget(sa);
+	if (sa->copy.table[GUIDS].bytes)
+		sa_aliases_forget(sa);
 	sa->seeding = true;
 	for (size_t i = 0; i < ARRAY_LEN(tables); i++)
 		for (uint32_t k = 0; k < sa->copy.table[i].n; k++) {
@@ -124,7 +148,8 @@ static void table_came(struct sa *sa, time_ps now)
 	iba_rmpp_in_free(&c->in);
 	c->tries = 0;
 	c->asking = false;
-	if (++c->step < ARRAY_LEN(tables)) {
+	/* Few ports have aliases, and the table has all ports. */
+	if (++c->step < (c->copies % GUIDS_EVERY ? GUIDS : ARRAY_LEN(tables))) {
 		c->due = now;
 		return;
 	}

@@ -330,15 +330,23 @@ uint32_t sa_trees_number(const struct sa *sa)
 	return sa->groups.number;
 }
 
-static void tree_add(const struct sa_group *g, struct sa_tree *t, struct sa_tree_member *members,
-		     uint32_t *nmembers)
+/* The manager knows ports. */
+static uint64_t member_port(const struct sa *sa, const struct sa_member *m)
+{
+	uint64_t guid = sa_gid_guid(m->gid), port = sa_alias_port(&sa->aliases, guid);
+
+	return port ? port : guid;
+}
+
+static void tree_add(const struct sa *sa, const struct sa_group *g, struct sa_tree *t,
+		     struct sa_tree_member *members, uint32_t *nmembers)
 {
 	t->sl = g->r.sl;
 	for (size_t k = 0; k < g->members.n; k++) {
 		unsigned join = g->members.at[k].join;
 
 		members[(*nmembers)++] = (struct sa_tree_member){
-			.guid = sa_gid_guid(g->members.at[k].gid),
+			.guid = member_port(sa, &g->members.at[k]),
 			.receives = join & (SA_FULL | SA_NON_MEMBER),
 			.sends = true,
 		};
@@ -391,7 +399,7 @@ void sa_trees(struct sa *sa, bool all, struct sa_tree **trees, uint32_t *ntrees,
 
 		*t = (struct sa_tree){.mlid = mlid, .first = *nmembers};
 		for (; i < n && by[i].mlid == mlid; i++)
-			tree_add(&s->list.at[by[i].group], t, *members, nmembers);
+			tree_add(sa, &s->list.at[by[i].group], t, *members, nmembers);
 		*ntrees += t->n || !all;
 	}
 	for (size_t i = 0; i < s->others.n; i++) { /* LIDs that no group has any more */

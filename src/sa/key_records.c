@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * P_KeyTableRecord and GUIDInfoRecord, by block. No state. Keys are for trusted requesters alone (IBA 15.4.1.2). GUID 0 of a
- * port is its own; those of machines that share the port stand at the numbers of their slots.
+ * port is its own; those of machines that share the port stand at the numbers of their slots, aliases where they were set.
  */
+#include "sa/aliases.h"
 #include "sa/records.h"
 
 enum { KEYS = SM_PKEYS_A_BLOCK, GUIDS = 8 };
@@ -70,21 +71,24 @@ void sa_pkey_records(struct sa *sa, const struct sa_request *q, struct sa_answer
 
 /* ---- GUIDs ---- */
 
-static uint64_t guid_at(const struct sa_view *v, port_id p, unsigned i)
+static uint64_t guid_at(const struct sa *sa, port_id p, unsigned i)
 {
+	const struct sa_view *v = &sa->view;
 	const struct fab_port *x = &v->fab->ports[p];
+	uint64_t guid = i ? sm_shared_guid(v->sm, v->fab->nodes[x->node].guid, i) : x->guid;
 
-	return i ? sm_shared_guid(v->sm, v->fab->nodes[x->node].guid, i) : x->guid;
+	return guid ? guid : sa_alias_at(sa, x->guid, i);
 }
 
-static void guid_block(const struct sa_view *v, port_id p, unsigned block, uint8_t *out)
+static void guid_block(const struct sa *sa, port_id p, unsigned block, uint8_t *out)
 {
+	const struct sa_view *v = &sa->view;
 	struct iba_sa_guid r = {.lid = v->fab->ports[p].lid, .block = (uint8_t)block};
 	uint64_t *at[GUIDS] = {&r.guid0, &r.guid1, &r.guid2, &r.guid3,
 			       &r.guid4, &r.guid5, &r.guid6, &r.guid7};
 
 	for (unsigned i = 0; i < GUIDS; i++)
-		*at[i] = guid_at(v, p, block * GUIDS + i);
+		*at[i] = guid_at(sa, p, block * GUIDS + i);
 	iba_sa_guid_put(&r, out);
 }
 
@@ -100,7 +104,7 @@ static void guids(struct sa *sa, const struct sa_request *q, const struct iba_sa
 	for (unsigned b = 0; b == 0 || b * GUIDS < pi.guid_cap; b++) {
 		if (sa_asks(q, guid, block) && b != ask->block)
 			continue;
-		guid_block(v, p, b, sa_record(a));
+		guid_block(sa, p, b, sa_record(a));
 		sa_record_match(a, q, IBA_SA_BIT(guid, lid));
 	}
 }
@@ -113,6 +117,12 @@ void sa_guid_records(struct sa *sa, const struct sa_request *q, struct sa_answer
 	port_id p;
 
 	iba_sa_guid_get(&ask, q->query, IBA_SA_DATA_SIZE);
+	if (q->method == SA_SET || q->method == SA_DELETE) {
+		p = sa_alias_request(sa, q, &ask, a);
+		if (p != FAB_NONE)
+			guid_block(sa, p, ask.block, sa_record(a));
+		return;
+	}
 	at = sa_nodes_with(v, sa_asks(q, guid, lid), ask.lid);
 	for (node_id n = at.first; n < at.end; n++)
 		for (unsigned k = 0; (p = sa_linked_port(v, n, k)) != FAB_NONE; k++)

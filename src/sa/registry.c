@@ -3,7 +3,7 @@
  * Registrations of an earlier time, and ports that come and go. State: the ports of the last snapshot. Ways in: sa_seed(),
  * sa_registry_ports_changed(). Does not know what an item is about: the file of its kind does.
  */
-#include "sa/registry.h"
+#include "sa/aliases.h"
 
 /* ---- items of an earlier time ---- */
 
@@ -27,6 +27,9 @@ bool sa_seed(struct sa *sa, const struct sa_item *it, time_ps now)
 		break;
 	case SA_ITEM_SUBSCRIPTION:
 		ok = sa_subscription_seed(sa, it);
+		break;
+	case SA_ITEM_ALIAS:
+		ok = sa_alias_seed(sa, it);
 		break;
 	case SA_NKINDS:
 		break;
@@ -63,7 +66,7 @@ static void shared_now(const struct sa *sa, struct sa_places *out)
 	}
 }
 
-static void ports_now(const struct sa *sa, struct sa_places *out)
+static void ports_now(struct sa *sa, struct sa_places *out)
 {
 	const struct fab *f = sa->view.fab;
 
@@ -73,6 +76,7 @@ static void ports_now(const struct sa *sa, struct sa_places *out)
 	for (uint32_t i = 0; i < f->nvlids; i++)
 		vec_push(out, (struct sa_place){f->vlids[i].guid, f->vlids[i].lid});
 	shared_now(sa, out);
+	sa_aliases_now(sa, out);
 	if (out->n)
 		qsort(out->at, out->n, sizeof(out->at[0]), by_guid);
 }
@@ -89,7 +93,49 @@ static void port_gone(struct sa *sa, uint64_t guid)
 {
 	sa_subscriptions_port_gone(sa, guid);
 	sa_groups_port_gone(sa, guid);
+	sa_aliases_port_gone(sa, guid);
 	notice(sa, 65, guid);
+}
+
+/* The first place that is not before the GUID. */
+static size_t place_of(const struct sa_places *p, uint64_t guid)
+{
+	size_t low = 0, high = p->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (p->at[mid].guid < guid)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+void sa_registry_gid_came(struct sa *sa, uint64_t guid, uint16_t lid)
+{
+	size_t at = place_of(&sa->ports, guid);
+
+	if (!sa->ports.n)
+		return; /* all ports are new */
+	vec_push(&sa->ports, (struct sa_place){0});
+	memmove(&sa->ports.at[at + 1], &sa->ports.at[at],
+		(sa->ports.n - 1 - at) * sizeof(sa->ports.at[0]));
+	sa->ports.at[at] = (struct sa_place){guid, lid};
+	notice(sa, 64, guid);
+}
+
+void sa_registry_gid_gone(struct sa *sa, uint64_t guid)
+{
+	size_t at = place_of(&sa->ports, guid);
+
+	if (at == sa->ports.n || sa->ports.at[at].guid != guid)
+		return;
+	memmove(&sa->ports.at[at], &sa->ports.at[at + 1],
+		(sa->ports.n - 1 - at) * sizeof(sa->ports.at[0]));
+	sa->ports.n--;
+	port_gone(sa, guid);
 }
 
 /* What it registered stays. Others have paths to the old LID: its GID went out of service there, and is in service here. */
@@ -137,6 +183,7 @@ void sa_registry_tell_all(struct sa *sa)
 	sa_groups_tell_all(sa);
 	sa_services_tell_all(sa);
 	sa_subscriptions_tell_all(sa);
+	sa_aliases_tell_all(sa);
 }
 
 void sa_registry_free(struct sa *sa)
@@ -144,6 +191,7 @@ void sa_registry_free(struct sa *sa)
 	sa_groups_free(sa);
 	sa_services_free(sa);
 	sa_subscriptions_free(sa);
+	sa_aliases_free(sa);
 	vec_free(&sa->changes);
 	vec_free(&sa->ports);
 }

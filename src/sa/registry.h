@@ -9,6 +9,7 @@
  * services.c   ServiceRecord with leases, ServiceAssociationRecord
  * subscriptions.c  InformInfo, InformInfoRecord
  * reports.c    notices to subscribers, repeated until they are answered
+ * aliases.c    GUIDInfoRecord: further GUIDs of ports
  */
 #ifndef WEFT_SA_REGISTRY_H
 #define WEFT_SA_REGISTRY_H
@@ -115,6 +116,9 @@ port_id sa_gid_port(const struct sa *sa, const uint8_t gid[16]);
 /* After another snapshot, or machines that share ports elsewhere: notices 64 and 65 for what came, left or has another
  * LID. What a port registered ends when it leaves, and stays when its LID changes. */
 void sa_registry_ports_changed(struct sa *sa);
+/* A GID of a port that is there: it came into service, or is out of it. */
+void sa_registry_gid_came(struct sa *sa, uint64_t guid, uint16_t lid);
+void sa_registry_gid_gone(struct sa *sa, uint64_t guid);
 void sa_registry_free(struct sa *sa);
 void sa_registry_forget(struct sa *sa); /* all of it, without a word to the caller */
 /* This manager is master now, and its items are others than before: the caller gets all of them. */

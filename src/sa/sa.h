@@ -67,14 +67,21 @@ struct sa_status {
 	uint64_t segments_sent, transfers_failed;
 	uint64_t reports, reports_unanswered, reports_dropped;
 	uint64_t copies; /* a standby: of what the master has registered */
-	uint32_t groups, members, services, subscriptions, reports_waiting;
+	uint32_t groups, members, services, subscriptions, aliases, reports_waiting;
 	uint32_t transfers, waiting;
 	size_t transfer_bytes;
 };
 
 /* ---- what hosts have registered ---- */
 
-enum sa_kind { SA_ITEM_GROUP, SA_ITEM_MEMBER, SA_ITEM_SERVICE, SA_ITEM_SUBSCRIPTION, SA_NKINDS };
+enum sa_kind {
+	SA_ITEM_GROUP,
+	SA_ITEM_MEMBER,
+	SA_ITEM_SERVICE,
+	SA_ITEM_SUBSCRIPTION,
+	SA_ITEM_ALIAS,
+	SA_NKINDS
+};
 enum { SA_KEY = 64, SA_VALUE = 192 };
 enum {
 	SA_GROUPS = 16383,	 /* multicast groups; they may share LIDs */
@@ -84,6 +91,7 @@ enum {
 	SA_SERVICES_OF_ONE = 256,
 	SA_SUBSCRIPTIONS = 1 << 17,
 	SA_SUBSCRIPTIONS_OF_ONE = 64,
+	SA_ALIASES = 1 << 16, /* GUIDs; of one port as many as its GUIDInfo has room for */
 	SA_REPORTS = 1 << 16, /* notices that are not acknowledged yet */
 };
 
@@ -115,6 +123,10 @@ uint32_t sa_trees_number(const struct sa *sa);
  * caller frees both. */
 void sa_trees(struct sa *sa, bool all, struct sa_tree **trees, uint32_t *ntrees,
 	      struct sa_tree_member **members, uint32_t *nmembers);
+
+/* Alias GUIDs of ports, for the manager. The number counts whenever they are others. The caller frees the list. */
+uint32_t sa_aliases_number(const struct sa *sa);
+size_t sa_aliases_list(const struct sa *sa, struct sm_alias **list);
 
 struct sa *sa_new(const struct sa_config *c);
 void sa_free(struct sa *sa);

@@ -17,7 +17,21 @@ struct sa_end {
 	uint16_t lid, nlids; /* the first LID and how many follow each other */
 };
 
+/* Alias GUIDs: aliases.h */
+struct sa_alias_port {
+	uint64_t port_guid;
+	uint64_t *guid; /* by place in GUIDInfo; 0: none */
+	uint16_t room, n;
+};
+struct sa_aliases {
+	VEC(struct sa_alias_port) ports;
+	struct map64 by_port, by_guid; /* port GUID and alias, to the entry of the port */
+	uint32_t n, number;	       /* of all; counts changes */
+};
+uint64_t sa_alias_port(const struct sa_aliases *s, uint64_t guid); /* 0: it is no alias */
+
 struct sa_view {
+	const struct sa_aliases *aliases;
 	const struct sm *sm;   /* for the call that is under way; NULL between calls */
 	const struct fab *fab; /* its snapshot; NULL: none yet */
 	uint32_t number;       /* of that snapshot */
@@ -40,7 +54,7 @@ void sa_view_update(struct sa_view *v, const struct sm *sm);
 void sa_view_free(struct sa_view *v);
 port_id sa_port_by_lid(const struct sa_view *v, uint32_t lid);	 /* FAB_NONE */
 port_id sa_port_by_guid(const struct sa_view *v, uint64_t guid); /* the same */
-/* NULL: no such end. vGUIDs of VMs that share a port are those of *shared, which the caller provides. */
+/* NULL: no such end. Aliases and vGUIDs of VMs that share a port are those of *shared, which the caller provides. */
 const struct sa_end *sa_end_by_lid(const struct sa_view *v, uint32_t lid);
 const struct sa_end *sa_end_by_guid(const struct sa_view *v, uint64_t guid, struct sa_end *shared);
 void sa_view_links(struct sa_view *v);			/* mtu and rate, if they are not there */
@@ -206,7 +220,9 @@ struct sa_copy {
 	uint64_t tid, copies;
 	time_ps due;
 	struct iba_rmpp_in in;
-	struct sa_records table[3];
+	struct sa_records table[4];
+	uint16_t guid_lid;  /* of the last GUIDInfoRecord of block 0, */
+	uint64_t guid_port; /* and its port */
 };
 
 /* ---- all of it ---- */
@@ -223,6 +239,7 @@ struct sa {
 	VEC(struct sa_service) services; /* by ServiceID, GID, P_Key */
 	time_ps services_due;
 	VEC(struct sa_subscription) subscriptions;
+	struct sa_aliases aliases;
 	VEC(struct sa_report) reports;
 	time_ps reports_due;
 	uint64_t report_tid;

@@ -17,6 +17,7 @@ struct sa *sa_new(const struct sa_config *c)
 	struct sa *sa = mem_zalloc(sizeof(*sa));
 
 	sa->cfg = *c;
+	sa->view.aliases = &sa->aliases;
 	sa->waiting = mem_array(SA_WAITING, sizeof(*sa->waiting));
 	sa->by_attribute = mem_array(sa_nattributes, sizeof(*sa->by_attribute));
 	for (size_t i = 0; i < sa_nattributes; i++)
@@ -449,6 +450,7 @@ void sa_status(const struct sa *sa, struct sa_status *st)
 	st->members = sa->groups.members;
 	st->services = (uint32_t)sa->services.n;
 	st->subscriptions = (uint32_t)sa->subscriptions.n;
+	st->aliases = sa->aliases.n;
 	st->reports_waiting = (uint32_t)sa->reports.n;
 }
 

@@ -84,7 +84,7 @@ void sa_view_free(struct sa_view *v)
 	vec_free(&v->ends);
 	map64_free(&v->by_guid);
 	map64_free(&v->unaddressed);
-	*v = (struct sa_view){0};
+	*v = (struct sa_view){.aliases = v->aliases};
 }
 
 port_id sa_port_by_lid(const struct sa_view *v, uint32_t lid)
@@ -116,13 +116,28 @@ static const struct sa_end *end_of_shared(const struct sa_view *v, uint64_t guid
 	return shared;
 }
 
+static const struct sa_end *end_of_alias(const struct sa_view *v, uint64_t guid,
+					 struct sa_end *shared)
+{
+	uint64_t port = sa_alias_port(v->aliases, guid);
+	uint32_t n = port ? map64_get(&v->by_guid, port) : MAP_NONE;
+
+	if (n == MAP_NONE)
+		return NULL;
+	*shared = v->ends.at[n];
+	shared->guid = guid;
+	return shared;
+}
+
 const struct sa_end *sa_end_by_guid(const struct sa_view *v, uint64_t guid, struct sa_end *shared)
 {
 	uint32_t n = v->fab && guid ? map64_get(&v->by_guid, guid) : MAP_NONE;
+	const struct sa_end *e;
 
 	if (n != MAP_NONE)
 		return &v->ends.at[n];
-	return v->fab && guid ? end_of_shared(v, guid, shared) : NULL;
+	e = v->fab && guid ? end_of_shared(v, guid, shared) : NULL;
+	return e || !v->fab || !guid ? e : end_of_alias(v, guid, shared);
 }
 
 port_id sa_port_by_guid(const struct sa_view *v, uint64_t guid)

@@ -225,6 +225,7 @@ enum sm_event_kind {
 	SM_EV_VMS,	 /* requests about virtual machines: vms, nvms */
 	SM_EV_VMS_SAVED, /* with cfg.hold_vms: all results so far are saved */
 	SM_EV_GROUPS,	 /* multicast groups that are wanted: groups, ngroups, some */
+	SM_EV_ALIASES,	 /* alias GUIDs that are wanted, all of them: aliases, naliases */
 	SM_EV_ISOLATE, /* the link at this port of a switch counts as Down, or does not any more: guid, port, isolate */
 };
 
@@ -256,6 +257,14 @@ struct sm_multicast_status {
 	uint64_t blocks;  /* written */
 	uint64_t changes; /* of trees that are in place */
 	uint64_t refused; /* computations that the verifier refused */
+};
+
+/* ---- alias GUIDs ---- */
+
+/* An entry of GUIDInfo of a port. The manager takes a copy, and writes it when the port is there. */
+struct sm_alias {
+	uint64_t port_guid, guid;
+	uint8_t place; /* from 1 on: entry 0 is the port's own GUID */
 };
 
 /* ---- virtual machines ---- */
@@ -382,6 +391,8 @@ struct sm_event {
 	const struct sm_group *groups;
 	size_t ngroups;
 	bool some; /* SM_EV_GROUPS: others stay */
+	const struct sm_alias *aliases;
+	size_t naliases;
 	struct sm_routes routes;
 };
 
@@ -928,6 +939,8 @@ uint64_t sm_shared_guid(const struct sm *sm, uint64_t host, unsigned slot);
 uint64_t sm_shared_host(const struct sm *sm, uint64_t vguid);
 /* Counts whenever a VM is created, destroyed, started, stopped or elsewhere. */
 uint32_t sm_vms_number(const struct sm *sm);
+/* Whether a device, a virtual function or a VM has this GUID. */
+bool sm_guid_known(const struct sm *sm, uint64_t guid);
 /* SMInfo.ActCount of this manager. */
 uint32_t sm_act_count(const struct sm *sm);
 

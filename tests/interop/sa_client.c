@@ -8,6 +8,9 @@
  *	service NAME SECONDS        Set(ServiceRecord) of the own port, with this lease
  *	inform TRAP                 Set(InformInfo): subscribes to this trap
  *	reports SECONDS TRAP        the same, then prints each report that comes, and answers it
+ *	guids get|set|delete LID BLOCK [PLACE GUID]...
+ *	                            GUIDInfoRecord of that block; the places are those of the component mask.
+ *	                            LID 0: that of the own port
  *
  * Prints one line a response: "status 0x0000 ..."; exit status 1: there is none, or its status is not 0.
  */
@@ -30,7 +33,15 @@ enum {
 	SA = 3,
 	VERSION = 2
 };
-enum { CLASS = 1, NOTICE = 2, INFORM = 3, SERVICE = 0x31, PATH = 0x35, MEMBER = 0x38 };
+enum {
+	CLASS = 1,
+	NOTICE = 2,
+	INFORM = 3,
+	GUIDS = 0x30,
+	SERVICE = 0x31,
+	PATH = 0x35,
+	MEMBER = 0x38
+};
 
 static umad_port_t port;
 static int fd, agent;
@@ -171,6 +182,29 @@ static bool inform(unsigned trap)
 	return is_good();
 }
 
+static bool guids(int argc, char **argv)
+{
+	uint8_t method = !strcmp(argv[2], "set") ? SET : !strcmp(argv[2], "delete") ? DELETE : GET;
+	uint8_t *m = begin(method, GUIDS, 0), *r = m + DATA;
+	uint64_t mask = 1 | 2;
+
+	put(r, strtoull(argv[3], NULL, 0) ? strtoull(argv[3], NULL, 0) : port.base_lid, 2);
+	r[2] = (uint8_t)atoi(argv[4]);
+	for (int i = 5; i + 1 < argc; i += 2) {
+		unsigned place = (unsigned)atoi(argv[i]) & 7;
+
+		mask |= 1u << (4 + place);
+		put(r + 8 + 8 * place, strtoull(argv[i + 1], NULL, 0), 8);
+	}
+	put(m + 48, mask, 8);
+	if (!answer())
+		return false;
+	for (unsigned i = 0; is_good() && i < 8; i++)
+		printf(" %llx", (unsigned long long)get(r + 8 + 8 * i, 8));
+	puts("");
+	return is_good();
+}
+
 static double now(void)
 {
 	struct timeval t;
@@ -222,6 +256,8 @@ static bool run(int argc, char **argv)
 		return inform((unsigned)atoi(argv[2]));
 	if (argc == 4 && !strcmp(what, "reports"))
 		return reports(atof(argv[2]), (unsigned)atoi(argv[3]));
+	if (argc >= 5 && !strcmp(what, "guids"))
+		return guids(argc, argv);
 	fprintf(stderr, "sa_client: expected a command, found '%s'\n", what);
 	return false;
 }

@@ -115,6 +115,50 @@ notices()
 	grep -q '^report 66 ff12401b800100000000000000001234' told || { cat told && false; }
 }
 
+# ---- alias GUIDs ----
+
+alias=0x1122334455667788
+
+# The requests of a host for further GUIDs of its port, one line each: what OpenSM answers is what Weft does.
+alias_requests()
+{
+	for r in "set 0 0 2 $alias" "set 0 0 3 $alias" "set 0 0 2 $alias 4 0x1122334455667799" "set 0 0 0 0x77" "set 0 1 3 0x55" \
+		"set 999 0 3 0x55" "delete 0 0 4 0" "delete 0 0 4 0" "delete 0 0 0 0" "get 0 0"; do
+		# shellcheck disable=SC2086 # words
+		echo "$r: $(at "$(host 5)" "$client" guids $r)"
+	done
+}
+
+# Of the device: GUID 2 of the port.
+device_alias()
+{
+	lid=$(at "$(host 5)" saquery --smkey 1 GIR 2> /dev/null | awk -v g="$(printf '0x%016x' "$(port_guid 5)")" '
+		/LID/ { sub(/.*\./, ""); l = $0 } $0 ~ "GUID 0.*" g { print l; exit }')
+	on_fabric smpquery GI "$lid" 2> /dev/null | grep -ci "${alias#0x}"
+}
+
+has_alias()
+{
+	[ "$(device_alias)" = "$1" ]
+}
+
+aliases()
+{
+	at "$(host 7)" "$client" reports 4 64 > told &
+	reports=$!
+	sleep 1
+	alias_requests > aliases.weft || return 1
+	expect "$(grep -c 'status 0x0000' aliases.weft)" 6 && until_true 5 has_alias 1 || { cat aliases.weft && return 1; }
+	at "$(host 6)" "$client" path $alias > path.alias && at "$(host 6)" "$client" path "$(port_guid 5)" > path.own && diff path.alias path.own || return 1
+	wait $reports
+	grep -q "^report 64 fe80000000000000${alias#0x}" told || { cat told && return 1; }
+	case $(at "$(host 5)" "$client" guids set 0 0 1 0) in
+	"status 0x0000 $(printf '%x' "$(port_guid 5)") 2"?????????????*) ;;
+	*) at "$(host 5)" "$client" guids get 0 0 && return 1 ;;
+	esac
+	at "$(host 5)" "$client" guids delete 0 0 1 0
+}
+
 # ---- dumps ----
 
 # What the files say is what hosts get: members, tables as ibroute reads them, paths as saquery does.
@@ -122,7 +166,7 @@ dumped()
 {
 	ctl a dump > /dev/null && until_true 10 grep -q '^mcm_port' a.dumps/opensm-sa.dump || return 1
 	expect "$(sed -n '/^MC Group 0xc000 /,/^MC Group 0xc001 /s/^mcm_port:.*:0x\([0-9a-f]*\) scope.*/\1/p' a.dumps/opensm-sa.dump | wc -l)" 4 || return 1
-	expect "$(grep -c '^InformInfo Record: ' a.dumps/opensm-sa.dump)" 5 || return 1
+	expect "$(grep -c '^InformInfo Record: ' a.dumps/opensm-sa.dump)" 6 || return 1
 	expect "$(stat -c %a a.dumps/opensm-sa.dump)" 600 && cp a.dumps/opensm-sa.dump saved.dump || return 1
 	leaf=$(ctl a switches | jq -r '[.switches[] | select(.name == "leaf0_0")][0].lid')
 	on_fabric ibroute -M "$leaf" 2> /dev/null | sed -n 's/^0xc000 *//p' | awk '{ for (p = 1; p <= length($0); p++) if (substr($0, p, 1) == "x") print "x" }' | wc -l > theirs
@@ -151,7 +195,8 @@ killed()
 	kill -9 "$sm_pid"
 	wait "$sm_pid" 2> /dev/null
 	first a || return 1
-	expect "$(members a)" "host 0 host 1 host 15 host 8 " && expect "$(ctl a sa | jq .subscriptions)" 5 && reregistered 16
+	expect "$(members a)" "host 0 host 1 host 15 host 8 " && expect "$(ctl a sa | jq .subscriptions)" 6 && reregistered 16 || return 1
+	expect "$(ctl a sa | jq .aliases)" 1 && has_alias 1
 }
 
 damaged()
@@ -199,6 +244,7 @@ after_opensm()
 	opensm_start 'sm_priority 5' "sa_db_file $dir/saved.dump" || return 1
 	grep 'PARSE ERROR' osm/log && return 1
 	expect "$(on_fabric saquery --smkey 1 -m 0xC000 2> /dev/null | grep -c PortGid)" 4 || return 1
+	at "$(host 5)" "$client" guids delete 0 0 2 0 && alias_requests > aliases.opensm && diff aliases.weft aliases.opensm || return 1
 	for k in 3 4; do
 		at "$(host $k)" "$client" join $broadcast 1 || return 1
 	done
@@ -211,6 +257,7 @@ after_opensm()
 	*"host 2 host 3"*) ;;
 	*) members c && return 1 ;;
 	esac
+	expect "$(ctl c sa | jq .aliases)" 1 && until_true 5 has_alias 1
 }
 
 # ---- virtual machines ----
@@ -258,6 +305,7 @@ done
 ok "hosts join the broadcast group, ask for a path, subscribe" ipoib
 ok "switches have its tree" tables_right a
 ok "subscribers are told of a new group" notices
+ok "a host gets alias GUIDs, paths lead there" aliases
 ok "dumps in OpenSM's formats say the same" dumped
 ok "registrations survive kill -9" killed
 ok "a damaged file is moved away, and hosts register again" damaged

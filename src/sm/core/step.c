@@ -139,6 +139,8 @@ static int take(struct sm *sm, const struct sm_event *ev)
 		break;
 	case SM_EV_GROUPS:
 		return sm_groups_in(sm, ev);
+	case SM_EV_ALIASES:
+		return sm_aliases_in(sm, ev);
 	case SM_EV_ISOLATE:
 		if (sm_damp_order(sm, ev->guid, ev->port, ev->isolate))
 			return -EINVAL;

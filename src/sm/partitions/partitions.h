@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Partitions: the policy in force, P_Key tables that ports hold, and Sets of blocks that differ.
+ * Partitions: the policy in force, P_Key tables that ports hold, and Sets of blocks that differ. Beside them, alias GUIDs.
  *
- * Keeps: a copy of the policy; P_Key tables by node GUID and port, as far as reads and acknowledged Sets tell.
+ * Keeps: a copy of the policy; P_Key tables by node GUID and port, as far as reads and acknowledged Sets tell; blocks of
+ * GUIDInfo with alias GUIDs.
  * Promises: without a configuration of partitions nothing is read or set. Keys are added everywhere before keys are
  * removed anywhere, so that ports which may talk before and after a change may talk during it.
  */
@@ -12,7 +13,7 @@
 #include "policy/policy.h"
 #include "sm/tables/tables.h"
 
-enum { SM_PKEY_BLOCK = 32 };
+enum { SM_PKEY_BLOCK = 32, SM_GUIDS = 8 }; /* in a block: of P_KeyTable, of GUIDInfo */
 
 enum sm_pkey_block_state { SM_PKEYS_UNKNOWN, SM_PKEYS_ASKED, SM_PKEYS_KNOWN };
 
@@ -37,6 +38,27 @@ struct sm_pkey_node {
 /* One after the other, each over all ports, when all of the one before is acknowledged. */
 enum sm_pkeys_stage { SM_PKEYS_READ, SM_PKEYS_ADD, SM_PKEYS_REMOVE, SM_PKEYS_VALUES, SM_PKEYS_END };
 
+/* Eight entries of GUIDInfo of a port that has aliases, or had. */
+struct sm_alias_block {
+	uint64_t port_guid;
+	uint64_t guid[SM_GUIDS]; /* that it should hold; 0: none */
+	uint64_t sent[SM_GUIDS]; /* in the last Set */
+	uint8_t block;
+	uint8_t sets; /* in this round */
+	bool asked;   /* a Set is under way */
+	bool held;    /* the last one is acknowledged */
+	bool given_up, doubtful;
+	time_ps set_at; /* 0: never */
+};
+
+struct sm_aliases {
+	VEC(struct sm_alias_block) blocks; /* by port GUID and block */
+	struct map64 by_guid;		   /* aliases, to their number */
+	bool work;			   /* blocks from this one on may differ: */
+	size_t at;
+	uint32_t asked;
+};
+
 struct sm_partitions {
 	struct pol *policy; /* NULL: the default one */
 	uint32_t number;    /* counts policies */
@@ -50,6 +72,7 @@ struct sm_partitions {
 	uint32_t asked;	   /* blocks and other questions without an answer */
 	uint32_t written;  /* blocks and ports set since the work began */
 	time_ps reread_at; /* doubtful tables are read again; TIME_NEVER */
+	struct sm_aliases aliases;
 };
 
 void sm_partitions_init(struct sm *sm);
@@ -62,7 +85,8 @@ void sm_pkeys_round(struct sm *sm);    /* a round configures devices: ports may 
 void sm_pkeys_at_rest(struct sm *sm);  /* work that a change interrupted begins again */
 void sm_pkeys_outdated(struct sm *sm); /* names are others: members may be */
 bool sm_pkeys_busy(const struct sm *sm);
-bool sm_pkeys_open(const struct sm *sm); /* or tables are still to be read again */
+bool sm_pkeys_updating(const struct sm *sm); /* without alias GUIDs */
+bool sm_pkeys_open(const struct sm *sm);     /* or tables are still to be read again */
 bool sm_pkeys_next(struct sm *sm, struct sm_req *r);
 /* Whether the response, or the failure, is of a request of this room. */
 bool sm_pkeys_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
@@ -86,6 +110,29 @@ void sm_pkeys_forget(struct sm *sm);	/* another manager writes them from now on 
 /* The port of a host, or port 0 of a switch, whose keys this port holds: itself, or the one behind it; NONE: neither. */
 uint32_t sm_pkeys_of(const struct sm *sm, uint32_t port);
 struct pol_port sm_pol_port(const struct sm *sm, uint32_t port);
+
+/* alias_guids.c */
+bool sm_aliases_next(struct sm *sm, struct sm_req *r);
+void sm_aliases_recv(struct sm *sm, const struct sm_txn *t);
+void sm_aliases_fail(struct sm *sm, const struct sm_txn *t);
+
+/* alias_state.c */
+int sm_aliases_in(struct sm *sm, const struct sm_event *ev); /* -EINVAL: they make no sense */
+bool sm_alias_is_taken(const struct sm *sm, uint64_t guid);
+bool sm_aliases_busy(const struct sm *sm);
+/* NULL: there is none. */
+struct sm_alias_block *sm_alias_block(const struct sm *sm, uint64_t port_guid, unsigned block);
+bool sm_alias_is_right(const struct sm_alias_block *b); /* the device holds what is wanted */
+void sm_aliases_work(struct sm *sm);			/* blocks may differ */
+void sm_alias_doubt(struct sm *sm, struct sm_alias_block *b,
+		    time_ps until); /* it is set again then */
+void sm_aliases_round(struct sm *sm);
+void sm_aliases_unknown(struct sm *sm, uint32_t node); /* it may have restarted */
+void sm_aliases_forget(struct sm *sm);		       /* another manager writes them from now on */
+void sm_aliases_doubling(struct sm *sm, time_ps until);
+void sm_aliases_doubts_end(struct sm *sm);
+void sm_aliases_time_back(struct sm *sm, time_ps by);
+void sm_aliases_free(struct sm *sm);
 
 /* port_classes.c */
 void sm_port_class_vls(const struct sm *sm, const struct sm_node *n, unsigned num,

@@ -60,16 +60,21 @@ void sm_pkeys_outdated(struct sm *sm)
 		sm->partitions.restart = true;
 }
 
-bool sm_pkeys_busy(const struct sm *sm)
+bool sm_pkeys_updating(const struct sm *sm)
 {
 	return !sm->cfg.observe && (sm->partitions.serving || sm->partitions.values) &&
 	       (sm->partitions.restart || sm->partitions.stage != SM_PKEYS_END);
 }
 
+bool sm_pkeys_busy(const struct sm *sm)
+{
+	return sm_pkeys_updating(sm) || sm_aliases_busy(sm);
+}
+
 bool sm_pkeys_open(const struct sm *sm)
 {
-	return sm_pkeys_busy(sm) ||
-	       (sm->partitions.serving && sm->partitions.reread_at != TIME_NEVER);
+	return sm_pkeys_busy(sm) || ((sm->partitions.serving || sm->partitions.aliases.blocks.n) &&
+				     sm->partitions.reread_at != TIME_NEVER);
 }
 
 time_ps sm_pkeys_wake(const struct sm *sm)
@@ -98,6 +103,7 @@ void sm_pkeys_doubling(struct sm *sm, time_ps until)
 			if (t->set_at && t->set_at + (until - sm->core.now) >= sm->core.now)
 				sm_pkeys_doubt(sm, t, until);
 		}
+	sm_aliases_doubling(sm, until);
 }
 
 void sm_partitions_time_back(struct sm *sm, time_ps by)
@@ -108,6 +114,7 @@ void sm_partitions_time_back(struct sm *sm, time_ps by)
 	for (size_t i = 0; i < s->nodes.n; i++)
 		for (unsigned p = 0; p < s->nodes.at[i].width; p++)
 			sm_time_shift(&s->nodes.at[i].ports[p].set_at, by);
+	sm_aliases_time_back(sm, by);
 }
 
 /* ---- tables ---- */
@@ -127,6 +134,7 @@ void sm_partitions_free(struct sm *sm)
 		tables_free(&sm->partitions.nodes.at[i]);
 	vec_free(&sm->partitions.nodes);
 	map64_free(&sm->partitions.by_guid);
+	sm_aliases_free(sm);
 	pol_free(sm->partitions.policy);
 }
 
@@ -196,6 +204,7 @@ void sm_pkeys_unknown(struct sm *sm, uint32_t node)
 
 	for (unsigned p = 0; x && p < x->width; p++)
 		table_unknown(&x->ports[p]);
+	sm_aliases_unknown(sm, node);
 }
 
 /* A host whose link is not Armed may have restarted. */
@@ -203,8 +212,8 @@ void sm_pkeys_port_read(struct sm *sm, uint32_t port)
 {
 	const struct sm_port *p = &sm->topo.ports.at[port];
 
-	if (sm->partitions.serving && sm->topo.nodes.at[p->node].type != IBA_NODE_SWITCH &&
-	    p->pi.state < IBA_PORT_ARMED)
+	if ((sm->partitions.serving || sm->partitions.aliases.blocks.n) &&
+	    sm->topo.nodes.at[p->node].type != IBA_NODE_SWITCH && p->pi.state < IBA_PORT_ARMED)
 		sm_pkeys_unknown(sm, p->node);
 }
 
@@ -214,6 +223,7 @@ void sm_pkeys_forget(struct sm *sm)
 		for (unsigned p = 0; p < sm->partitions.nodes.at[i].width; p++)
 			table_unknown(&sm->partitions.nodes.at[i].ports[p]);
 	sm->partitions.asked = 0;
+	sm_aliases_forget(sm);
 	if (sm->partitions.serving)
 		sm->partitions.stage = SM_PKEYS_READ;
 }

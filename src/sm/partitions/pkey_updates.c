@@ -37,17 +37,25 @@ static void begin(struct sm *sm)
 	s->asked = 0;
 }
 
+static void restarted_unknown(struct sm *sm)
+{
+	if (!sm->partitions.nodes.n && !sm->partitions.aliases.blocks.n)
+		return;
+	for (uint32_t i = 0; i < sm->topo.nodes.n; i++)
+		if (sm->topo.nodes.at[i].type == IBA_NODE_SWITCH &&
+		    !sm->topo.nodes.at[i].si.linear_top)
+			sm_pkeys_unknown(sm, i);
+}
+
 void sm_pkeys_round(struct sm *sm)
 {
+	sm_aliases_round(sm);
+	restarted_unknown(sm);
 	if (!sm->partitions.serving && !sm->partitions.values)
 		return;
 	for (size_t i = 0; i < sm->partitions.nodes.n; i++)
 		for (unsigned p = 0; p < sm->partitions.nodes.at[i].width; p++)
 			sm->partitions.nodes.at[i].ports[p].given_up = false;
-	for (uint32_t i = 0; i < sm->topo.nodes.n; i++)
-		if (sm->topo.nodes.at[i].type == IBA_NODE_SWITCH &&
-		    !sm->topo.nodes.at[i].si.linear_top)
-			sm_pkeys_unknown(sm, i); /* it restarted */
 	sm->partitions.written = 0;
 	sm->partitions.restart = false;
 	begin(sm);
@@ -55,8 +63,10 @@ void sm_pkeys_round(struct sm *sm)
 
 void sm_pkeys_at_rest(struct sm *sm)
 {
-	if (sm->partitions.asked || sm_pkeys_busy(sm))
+	if (sm->partitions.asked || sm_pkeys_updating(sm))
 		begin(sm);
+	if (sm_aliases_busy(sm))
+		sm_aliases_round(sm);
 }
 
 void sm_policy_set(struct sm *sm, const struct pol *p)
@@ -335,11 +345,11 @@ static void end(struct sm *sm)
 	sm->partitions.written = 0;
 }
 
-bool sm_pkeys_next(struct sm *sm, struct sm_req *r)
+static bool tables_next(struct sm *sm, struct sm_req *r)
 {
 	struct sm_partitions *s = &sm->partitions;
 
-	if (!sm_pkeys_busy(sm) || !sm->topo.fab)
+	if (!sm_pkeys_updating(sm))
 		return false;
 	if (s->restart)
 		sm_pkeys_round(sm);
@@ -353,6 +363,11 @@ bool sm_pkeys_next(struct sm *sm, struct sm_req *r)
 	}
 	end(sm);
 	return false;
+}
+
+bool sm_pkeys_next(struct sm *sm, struct sm_req *r)
+{
+	return sm->topo.fab && (tables_next(sm, r) || sm_aliases_next(sm, r));
 }
 
 /* ---- answers ---- */
@@ -385,6 +400,10 @@ bool sm_pkeys_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 
 	if (t->question != Q_PKEYS)
 		return false;
+	if (t->attr_id == IBA_ATTR_GUID_INFO) {
+		sm_aliases_recv(sm, t);
+		return true;
+	}
 	sm->partitions.asked -= sm->partitions.asked > 0;
 	if (t->attr_id == IBA_ATTR_PKEY_TABLE) {
 		table_recv(sm, t, data);
@@ -411,6 +430,11 @@ bool sm_pkeys_fail(struct sm *sm, const struct sm_txn *t)
 
 	if (t->question != Q_PKEYS)
 		return false;
+	if (t->attr_id == IBA_ATTR_GUID_INFO) {
+		sm_aliases_fail(sm, t);
+		sm_note_failed(sm, t);
+		return true;
+	}
 	sm->partitions.asked -= sm->partitions.asked > 0;
 	x = sm_pkey_table(sm, t->target.port);
 	x->given_up = true;
@@ -439,5 +463,7 @@ void sm_pkeys_wake_up(struct sm *sm)
 				memset(t->block, SM_PKEYS_UNKNOWN, t->nblocks);
 			t->doubtful = false;
 		}
-	begin(sm);
+	sm_aliases_doubts_end(sm);
+	if (s->serving || s->values)
+		begin(sm);
 }

@@ -169,8 +169,6 @@ struct sm_virtual {
 	time_ps copies_ps;  /* how long copies of a Set may be under way */
 };
 
-enum { SM_GUIDS = 8 }; /* in a block of GUIDInfo */
-
 /* virtual_state.c: what other rooms report, and the end */
 void sm_virtual_free(struct sm *sm);
 void sm_virtual_time_back(struct sm *sm, time_ps by);
@@ -221,7 +219,7 @@ void sm_vm_lid(struct sm *sm, uint32_t vm, uint16_t lid);
 void sm_vm_note(struct sm *sm, uint32_t vm);
 void sm_vms_forget(struct sm *sm); /* another manager is in charge of them */
 void sm_vm_restore(struct sm *sm, const struct sm_vm *v);
-bool sm_guid_taken(const struct sm *sm, uint64_t guid);
+bool sm_guid_taken(const struct sm *sm, uint64_t guid); /* as sm_guid_known(), or an alias */
 uint64_t sm_guid_choose(const struct sm *sm, const char *name);
 
 /* vm_requests.c: requests, refusals, results */

@@ -72,12 +72,17 @@ uint64_t sm_shared_host(const struct sm *sm, uint64_t vguid)
 		       : sm->virtual.hosts.at[h].guid;
 }
 
-bool sm_guid_taken(const struct sm *sm, uint64_t guid)
+bool sm_guid_known(const struct sm *sm, uint64_t guid)
 {
 	return map64_get(&sm->virtual.vm_by_guid, guid) != MAP_NONE ||
 	       map64_get(&sm->virtual.function_guids, guid) != MAP_NONE ||
 	       map64_get(&sm->topo.by_guid, guid) != MAP_NONE ||
 	       map64_get(&sm->topo.by_port_guid, guid) != MAP_NONE || sm_lid_of(sm, guid, NULL);
+}
+
+bool sm_guid_taken(const struct sm *sm, uint64_t guid)
+{
+	return sm_guid_known(sm, guid) || sm_alias_is_taken(sm, guid);
 }
 
 /* From the name, so that a VM of this name gets the same again. */
