@@ -4,6 +4,7 @@
  * change_report_*(). Does not run anything.
  */
 #include "cli/change_report.h"
+#include "cli/group_opts.h"
 #include "draw/panels.h"
 #include "cli/cli.h"
 #include "cli/load_report.h"
@@ -30,6 +31,8 @@ static void print_packets(const struct lab_change_result *r)
 	cli_table_init(&t, "lr", "packets since the change", "number");
 	row(&t, "in flight at the change", r->in_flight_before);
 	row(&t, "sent", r->sent);
+	if (r->copies)
+		row(&t, "copied in switches", r->copies);
 	row(&t, "received", r->received);
 	row(&t, "in flight at the end", r->in_flight);
 	row(&t, "discarded", r->lost);
@@ -70,6 +73,7 @@ void change_report_text(const struct sim_report *rep)
 	if (!r->conserved)
 		printf("NOT ALL PACKETS ARE ACCOUNTED FOR\n");
 	putchar('\n');
+	group_text(&r->multicast);
 	if (rep->show_series)
 		load_series_text(&r->series);
 }
@@ -101,6 +105,7 @@ void change_report_json(const struct sim_report *rep, struct json *j)
 	json_open(j, "packets", '{');
 	json_u64(j, "in_flight_before", r->in_flight_before);
 	json_u64(j, "sent", r->sent);
+	json_u64(j, "copies", r->copies);
 	json_u64(j, "received", r->received);
 	json_u64(j, "in_flight", r->in_flight);
 	json_open(j, "discarded", '{');
@@ -112,6 +117,7 @@ void change_report_json(const struct sim_report *rep, struct json *j)
 	json_u64(j, "lost", r->lost - r->futile);
 	json_close(j);
 	json_bool(j, "conserved", r->conserved);
+	group_json(&r->multicast, j);
 	json_ports(j, "deadlock", rep->fab, r->watch.ring, r->watch.nring);
 	json_ports(j, "dependency_cycle", rep->fab, r->watch.cycle, r->watch.ncycle);
 	json_fixed(j, "deadlock_level_max", r->watch.deadlock_max, 6);

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/each_switch_report.h"
 #include "cli/given_tables_opts.h"
+#include "cli/group_opts.h"
 #include "cli/load_opts.h"
 #include "cli/manager_opts.h"
 #include "cli/profile_opts.h"
@@ -96,7 +97,8 @@ static struct fab *without_links(const struct fab *f)
 struct setup {
 	struct lab_config lab;
 	struct traffic_config traffic;
-	char what[160]; /* description of the traffic */
+	const struct lab_groups_config *groups; /* NULL: none */
+	char what[160];				/* description of the traffic */
 };
 
 static int make_setup(const char *file, const struct fab *before, const struct lab_change *c,
@@ -121,6 +123,8 @@ static int make_setup(const char *file, const struct fab *before, const struct l
 	d.traffic = s->traffic;
 	s->traffic.interval_ps = load_choose_interval(file, before, &s->lab, &d);
 	load_describe(&s->traffic, NULL, s->what);
+	s->groups = group_config(before, &s->traffic, manager_o.seed);
+	s->lab.sm.multicast |= s->groups != NULL;
 	return s->traffic.interval_ps ? CLI_OK : CLI_BAD;
 }
 
@@ -130,6 +134,7 @@ static struct lab_change_plan make_plan(const struct setup *s)
 
 	return (struct lab_change_plan){
 		.traffic = load ? &s->traffic : NULL,
+		.groups = s->groups,
 		.traffic_at = profile_traffic_at(),
 		.change_at = profile_change_at(),
 		.silent_new = profile_silent_new(),
@@ -314,12 +319,14 @@ static int check_change(void)
 {
 	const char *lone = load_option_given();
 
-	if (load_check_rate())
+	if (load_check_rate() || group_check())
 		return CLI_BAD;
 	if (load_o.load >= 0 && !(load_o.load > 0))
 		return cli_bad("expected --load SHARE or --rate N, above 0");
 	if (load_o.pattern && !strcmp(load_o.pattern, "trace"))
 		return cli_bad("--pattern trace has its own rate: expected another pattern");
+	if (o.each && group_wanted())
+		return cli_bad("--each-switch runs many changes: expected no --groups");
 	if (o.each && (o.svg || o.series || report_o.timeline || report_o.smps || o.kill.n ||
 		       o.unlink.n || o.add.n))
 		return cli_bad("--each-switch runs many changes: expected no --%s",
@@ -337,7 +344,7 @@ static int check_change(void)
 	if (load_given())
 		return CLI_OK;
 	lone = o.warmup != TIME_NEVER ? "warmup" : o.tail != TIME_NEVER ? "tail" : lone;
-	lone = o.series ? "series" : o.svg ? "svg" : lone;
+	lone = o.series ? "series" : o.svg ? "svg" : group_wanted() ? "groups" : lone;
 	if (lone)
 		return cli_bad("--%s needs traffic: expected --load SHARE or --rate N", lone);
 	return CLI_OK;
@@ -420,10 +427,10 @@ const struct cli_cmd cmd_sim_change = {
 		"weft sim change cluster.net --kill leaf0_1 --load 25% --svg change.svg\n"
 		"weft sim change cluster.net --each-switch deactivation --load 50% --of-saturation",
 	.opts = change_opts,
-	.shared =
-		(const struct cli_opt *const[]){report_opts, load_rate_opts, load_traffic_opts,
-						given_opts, profile_opts, profile_traffic_opts,
-						profile_change_opts, manager_opts, rft_opts, NULL},
+	.shared = (const struct cli_opt *const[]){report_opts, load_rate_opts, load_traffic_opts,
+						  group_opts, given_opts, profile_opts,
+						  profile_traffic_opts, profile_change_opts,
+						  manager_opts, rft_opts, NULL},
 	.settings = SETTING_FOR_SIM,
 	.min_args = 1,
 	.max_args = 2,

@@ -7,6 +7,7 @@
 #include "cli/capture.h"
 #include "cli/cli.h"
 #include "cli/given_tables_opts.h"
+#include "cli/group_opts.h"
 #include "cli/load_opts.h"
 #include "cli/load_report.h"
 #include "cli/load_watch.h"
@@ -77,7 +78,7 @@ static int check_run(void)
 		load_o.pattern = "trace";
 	if (!o.duration)
 		return cli_bad("--duration: expected a time above 0");
-	return load_wants_check(&o.wants);
+	return group_check() ? CLI_BAD : load_wants_check(&o.wants);
 }
 
 static int read_trace(struct lab *l, traffic_trace *trace)
@@ -199,6 +200,8 @@ static int run_on(const char *file, const struct fab *f)
 		return CLI_BAD;
 	if (!o.trace && !(d.traffic.interval_ps = load_choose_interval(file, f, &c, &d)))
 		return CLI_BAD;
+	d.groups = group_config(f, &d.traffic, manager_o.seed);
+	c.sm.multicast |= d.groups != NULL;
 	l = lab_new(f, &c, &e);
 	if (!l)
 		return cli_bad("%s: %s", file, e.text);
@@ -285,9 +288,10 @@ const struct cli_cmd cmd_sim_run = {
 		    "weft sim run cluster.net --load 20% --series 50us --series-svg run.svg --node-series nodes.csv\n"
 		    "weft sim run cluster.net --load 1% --capture run.pcapng --capture-node S-0002000000000001\n"
 		    "weft sim run cluster.net --trace packets.txt\n"
+		    "weft sim run cluster.net --load 20% --groups 50 --group-load 0.2%\n"
 		    "weft sim run fabric.net --load 20% --tables opensm-lfts.dump",
 	.opts = run_opts,
-	.shared = (const struct cli_opt *const[]){load_rate_opts, load_opts, load_traffic_opts, given_opts, profile_opts, profile_traffic_opts, manager_opts, rft_opts, NULL},
+	.shared = (const struct cli_opt *const[]){load_rate_opts, load_opts, load_traffic_opts, group_opts, given_opts, profile_opts, profile_traffic_opts, manager_opts, rft_opts, NULL},
 	.settings = SETTING_FOR_SIM,
 	.min_args = 1,
 	.max_args = 1,

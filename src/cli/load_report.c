@@ -5,6 +5,7 @@
  */
 #include "draw/plot.h"
 #include "cli/cli.h"
+#include "cli/group_opts.h"
 #include "cli/given_tables_opts.h"
 #include "cli/load_report.h"
 #include "cli/managers_report.h"
@@ -40,6 +41,10 @@ static void print_packets(const struct lab_load_result *r)
 	cli_table_init(&t, "lr", "packets", "number");
 	cli_table_add(&t, "sent");
 	cli_table_add(&t, "%s", cli_count(r->plane.generated));
+	if (r->plane.copies) {
+		cli_table_add(&t, "copied in switches");
+		cli_table_add(&t, "%s", cli_count(r->plane.copies));
+	}
 	cli_table_add(&t, "received");
 	cli_table_add(&t, "%s", cli_count(r->plane.delivered));
 	cli_table_add(&t, "in flight");
@@ -183,6 +188,7 @@ void load_report_text(const struct load_report *rep)
 	if (r->plane.recoveries || r->plane.downed)
 		printf("after errors, links retrained %s times and went down %s times\n\n",
 		       cli_count(r->plane.recoveries), cli_count(r->plane.downed));
+	group_text(&r->multicast);
 	load_series_text(&rep->series);
 	load_usage_text(rep);
 	print_discards(rep);
@@ -198,6 +204,7 @@ static void json_packets(struct json *j, const struct lab_load_result *r)
 {
 	json_open(j, "packets", '{');
 	json_u64(j, "sent", r->plane.generated);
+	json_u64(j, "copies", r->plane.copies);
 	json_u64(j, "received", r->plane.delivered);
 	json_u64(j, "in_flight", r->plane.in_flight);
 	json_open(j, "discarded", '{');
@@ -207,6 +214,7 @@ static void json_packets(struct json *j, const struct lab_load_result *r)
 	json_close(j);
 	json_close(j);
 	json_bool(j, "conserved", r->conserved);
+	group_json(&r->multicast, j);
 }
 
 /* Picoseconds as nanoseconds. */

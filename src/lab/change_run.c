@@ -23,6 +23,7 @@ struct run {
 	time_ps gap;	      /* between two sweeps */
 	uint64_t futile_late; /* of the futile ones, those after provisional tables served */
 	uint64_t to_port0;    /* packets that tables sent to a switch itself */
+	struct lab_groups *groups;
 };
 
 /*
@@ -52,6 +53,9 @@ static void on_round(void *ctx)
 static int start_traffic(struct run *x, struct err *e)
 {
 	struct traffic_config t = *x->p->traffic;
+
+	if (x->groups)
+		lab_groups_start(x->groups);
 
 	t.start_ps = x->r->traffic_at = sim_now(x->l->sim);
 	t.stop_ps = TIME_NEVER / 2;
@@ -95,10 +99,13 @@ static void on_discard(void *ctx, node_id n, unsigned port, enum sim_discard why
 		       uint16_t dlid)
 {
 	struct run *x = ctx;
-	port_id to = host_of(x, dlid);
+	port_id to;
 
 	(void)port;
 	(void)slid;
+	if (dlid >= IBA_LID_MCAST_FIRST)
+		return; /* copies are counted by group */
+	to = host_of(x, dlid);
 	x->to_port0 += why == SIM_DISCARD_UNMAPPABLE && is_for_switch(x, n, dlid);
 	/* packets that the change itself destroys count as deliverable */
 	if (to == FAB_NONE || (x->part && x->part[n] != x->part[x->l->fab->ports[to].node])) {
@@ -165,12 +172,21 @@ static void record_before(struct run *x)
 	lab_watch_start(&x->r->watch, x->l);
 }
 
+/* Groups are in the tables before the manager's sweeps are timed. */
+static bool groups_up(struct run *x)
+{
+	if (!x->p->groups || !x->p->traffic)
+		return true;
+	x->groups = lab_groups_new(x->l, x->p->groups);
+	return lab_groups_settle(x->groups, x->p->limit);
+}
+
 /* The manager estimates the time of the first sweep; the next two show the real period. */
 static bool run_to_rest(struct run *x)
 {
 	time_ps first;
 
-	if (!lab_run_settled(x->l, 0, x->p->limit))
+	if (!lab_run_settled(x->l, 0, x->p->limit) || !groups_up(x))
 		return false;
 	first = x->l->lead->st.last_sweep_start;
 	if (!lab_run_settled(x->l, first + 1, x->p->limit))
@@ -221,11 +237,13 @@ static void count_packets(struct run *x)
 	r->sent = st->generated - x->before->generated;
 	r->received = st->delivered - x->before->delivered;
 	r->in_flight = st->in_flight;
+	r->copies = st->copies - x->before->copies;
 	for (unsigned i = 0; i < SIM_NDISCARDS; i++) {
 		r->discarded[i] = st->discarded[i] - x->before->discarded[i];
 		r->lost += r->discarded[i];
 	}
-	r->conserved = r->in_flight_before + r->sent == r->received + r->lost + r->in_flight;
+	r->conserved =
+		r->in_flight_before + r->sent + r->copies == r->received + r->lost + r->in_flight;
 }
 
 static void fill_tables(struct run *x)
@@ -256,6 +274,17 @@ static void fill_result(struct run *x)
 	lab_judge(x->l, &r->v);
 }
 
+/* All else is measured already. */
+static void groups_end(struct run *x)
+{
+	if (!x->groups)
+		return;
+	lab_groups_stop(x->groups);
+	lab_groups_drain(x->groups);
+	lab_groups_result(x->groups, x->r->changed_at, x->part, &x->r->multicast);
+	lab_groups_free(x->groups);
+}
+
 static void finish(struct run *x)
 {
 	struct lab_change_result *r = x->r;
@@ -270,6 +299,7 @@ static void finish(struct run *x)
 	lab_watch_stop(&r->watch);
 	if (x->before)
 		sim_watch_discards(x->l->sim, (struct sim_discard_watch){0});
+	groups_end(x);
 	vec_free(&x->lids);
 	lab_device_tables_free(&x->tables);
 	free(x->before);

@@ -8,6 +8,7 @@
 #define WEFT_CHANGE_RUN_H
 
 #include "lab/change.h"
+#include "lab/group_traffic.h"
 #include "lab/series.h"
 #include "lab/thesis_terms.h"
 #include "lab/verdict.h"
@@ -24,6 +25,8 @@ struct lab_change_plan {
 	time_ps tail;	/* traffic after the manager has settled */
 	time_ps limit;	/* for the bring-up, and for the change */
 	time_ps period; /* of the series; needs traffic; 0: none; TIME_NEVER: 1/200 of the time between sweeps */
+	const struct lab_groups_config
+		*groups;	     /* with traffic: to multicast groups as well; NULL: none */
 	bool silent_new;	     /* hosts that come never send */
 	void (*about_to)(void *ctx); /* called right before the change; may be NULL */
 	void *ctx;
@@ -49,6 +52,8 @@ struct lab_change_result {
 	uint64_t discarded[SIM_NDISCARDS], lost; /* by reason; total */
 	uint64_t
 		futile; /* of those, packets whose destination was no longer physically connected */
+	uint64_t copies; /* that switches made of packets to groups */
+	struct lab_groups_count multicast;
 	bool conserved;
 	uint64_t hash; /* of the whole run */
 	struct lab_watch watch;

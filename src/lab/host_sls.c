@@ -97,6 +97,8 @@ unsigned lab_host_sl(const struct lab *l, port_id host, uint16_t dlid)
 {
 	const struct sl_row *r = l->sls ? l->sls->row[host] : NULL;
 
+	if (dlid >= IBA_LID_MCAST_FIRST) /* a group has one for all */
+		return l->mlid_sl[dlid - IBA_LID_MCAST_FIRST];
 	return r && dlid <= r->top_lid ? r->sl[dlid] : 0;
 }
 

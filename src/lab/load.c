@@ -218,7 +218,27 @@ uint64_t lab_burst_gap(const struct lab *l, const struct traffic_config *t)
 	return MIN(link, t->interval_ps - (t->interval_ps > 0));
 }
 
-int lab_load_run(struct lab *l, const struct lab_load *d, struct lab_load_result *r, struct err *e)
+/* Groups are in the tables before the traffic starts. */
+static int groups_up(struct lab *l, const struct lab_load *d, struct lab_groups **g, struct err *e)
+{
+	*g = d->groups ? lab_groups_new(l, d->groups) : NULL;
+	if (!*g || lab_groups_settle(*g, 10 * PS_PER_S))
+		return 0;
+	return err_set(e, -ETIME,
+		       "switches did not get the tables of %u groups within 10 s of simulated time",
+		       d->groups->groups);
+}
+
+static void groups_end(struct lab_groups *g, struct lab_load_result *r)
+{
+	if (!g)
+		return;
+	lab_groups_drain(g);
+	lab_groups_result(g, 0, NULL, &r->multicast);
+}
+
+static int run_traffic(struct lab *l, const struct lab_load *d, struct lab_groups *g,
+		       struct lab_load_result *r, struct err *e)
 {
 	struct traffic_config t = d->traffic;
 	struct sim *s = lab_sim(l);
@@ -239,13 +259,31 @@ int lab_load_run(struct lab *l, const struct lab_load *d, struct lab_load_result
 	rc = sim_traffic(s, &t, e);
 	if (rc)
 		return rc;
+	if (g)
+		lab_groups_start(g);
 	if (d->detail)
 		sim_detail_start(s);
 	sim_window(s, r->window_start, r->window_end);
 	lab_run_until(l, r->window_end);
 	fill_result(l, r, d->detail);
+	if (g)
+		lab_groups_stop(g);
 	find_deadlock(l, r);
+	groups_end(g, r);
 	return 0;
+}
+
+int lab_load_run(struct lab *l, const struct lab_load *d, struct lab_load_result *r, struct err *e)
+{
+	struct lab_groups *g;
+	int rc;
+
+	*r = (struct lab_load_result){0};
+	rc = groups_up(l, d, &g, e);
+	if (!rc)
+		rc = run_traffic(l, d, g, r, e);
+	lab_groups_free(g);
+	return rc;
 }
 
 void lab_load_free(struct lab_load_result *r)

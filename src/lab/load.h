@@ -6,6 +6,7 @@
 #ifndef WEFT_LOAD_H
 #define WEFT_LOAD_H
 
+#include "lab/group_traffic.h"
 #include "lab/lab.h"
 #include "lab/usage.h"
 #include "sim/traffic/traffic.h"
@@ -15,8 +16,9 @@ enum { LAB_OVERHEAD_BYTES = 26 }; /* of a data packet: LRH, BTH, ICRC, VCRC */
 struct lab_load {
 	struct traffic_config traffic; /* lab_load_run() sets start, stop, trace and burst gap */
 	traffic_trace *trace; /* must outlive the lab; lab_load_run() adds the start to its times */
-	time_ps warmup, duration; /* TIME_NEVER: see lab_load_times() */
-	bool detail;		  /* also by host, switch and link */
+	time_ps warmup, duration;		/* TIME_NEVER: see lab_load_times() */
+	bool detail;				/* also by host, switch and link */
+	const struct lab_groups_config *groups; /* multicast traffic as well; NULL: none */
 };
 
 struct lab_load_result {
@@ -29,9 +31,10 @@ struct lab_load_result {
 	uint64_t events;	      /* from the start of the traffic */
 	uint64_t smps, hash;	      /* of the whole run; SMPs of the manager */
 	uint64_t smps_by[SM_NPURPOSES];
-	struct sim_stats net;	/* SMPs in the network, of the whole run */
-	struct lab_usage usage; /* with detail */
-	port_id *ring;		/* output ports that wait for each other for good; see nring */
+	struct sim_stats net;		   /* SMPs in the network, of the whole run */
+	struct lab_usage usage;		   /* with detail */
+	struct lab_groups_count multicast; /* of the whole run; without groups all 0 */
+	port_id *ring; /* output ports that wait for each other for good; see nring */
 	size_t nring;
 };
 

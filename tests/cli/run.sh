@@ -8,7 +8,7 @@
 #
 # Covers: weft.c, cmd_topo_gen.c, cmd_topo_show.c, cmd_topo_check.c, cmd_topo_diff.c, cmd_topo_draw.c,
 # topo_output.c, cmd_route_compute.c, cmd_route_verify.c, cmd_route_update.c, cmd_route_migrate.c, cmd_route_churn.c, route_report.c, route_dumps.c, cmd_route_quality.c, quality_report.c, quality_json.c, host_groups.c, cmd_sim.c, cmd_sim_run.c,
-# cmd_sim_trial.c, cmd_sm.c, print_phases.c, sim_report.c, sim_report_json.c, change_report.c, each_switch_report.c, swarm_report.c, replay_report.c, replay_drawing.c, managers_report.c, cmd_sim_failures.c, load_opts.c, load_report.c, load_series.c,
+# cmd_sim_trial.c, cmd_sm.c, print_phases.c, sim_report.c, sim_report_json.c, change_report.c, each_switch_report.c, swarm_report.c, replay_report.c, replay_drawing.c, managers_report.c, cmd_sim_failures.c, load_opts.c, group_opts.c, load_report.c, load_series.c,
 # load_usage.c, load_watch.c, capture.c, flap_opts.c, rft_opts.c, manager_opts.c, setting_opts.c,
 # cmd_sim_change.c, cmd_sim_up.c, cmd_sim_migrate.c, cmd_sim_storm.c, cmd_topo_expand.c, report_opts.c, profile_opts.c, thesis_report.c,
 # completion_shells.c, man_config.c
@@ -466,6 +466,19 @@ nothing_half_written()
 	[ $? -eq 2 ] && [ ! -s out ] && [ -z "$(ls gone* 2> /dev/null)" ]
 }
 ok "a run that cannot start leaves no file" nothing_half_written
+# Every member gets one copy of each packet to a group; a switch that fails doubles none.
+multicast_counts()
+{
+	"$bin" sim run net.txt --load 10% --duration 200us --groups 4 --group-members 3 --group-load 2% --json > out || return 1
+	jq -e '.conserved and .packets.copies > 0 and (.multicast | .groups == 4 and .packets > 0 and .expected == 2 * .packets
+		and .delivered == .expected and .lost + .doubled + .astray == 0)' out > /dev/null || { cat out && return 1; }
+	"$bin" sim run net.txt --load 10% --duration 200us --groups 4 | grep -q '^copies for members ' || return 1
+	"$bin" sim change net.txt --kill S-0002000000000005 --rate 20000 --groups 4 --json > out || return 1
+	jq -e '.conserved and (.multicast | .packets > 0 and .delivered + .lost + .futile == .expected
+		and .doubled + .astray == 0)' out > /dev/null || { cat out && false; }
+}
+ok "packets to groups and their copies are counted" multicast_counts
+
 # What others rely on: the keys of a change under load, and that the books are balanced.
 load_keys()
 {

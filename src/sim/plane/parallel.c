@@ -198,8 +198,9 @@ static bool needs_whole(const struct sim *s)
 	const struct sim_plane_config *c = &s->cfg.plane;
 
 	return s->dev.stats.in_flight || s->watch.seen || s->changes.changed || s->hops.hop ||
-	       s->plane->tap.sent || s->plane->discards.discarded || s->plane->detail ||
-	       c->byte_error_q40 || c->rate_control;
+	       s->plane->tap.sent || s->plane->discards.discarded ||
+	       s->plane->deliveries.delivered || s->plane->detail || c->byte_error_q40 ||
+	       c->rate_control;
 }
 
 static bool pays(const struct parallel *c)

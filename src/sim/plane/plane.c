@@ -267,6 +267,11 @@ void sim_watch_discards(struct sim *s, struct sim_discard_watch w)
 	s->plane->discards = w;
 }
 
+void sim_watch_deliveries(struct sim *s, struct sim_delivery_watch w)
+{
+	s->plane->deliveries = w;
+}
+
 void sim_tap(struct sim *s, struct sim_tap tap)
 {
 	s->plane->tap = tap;

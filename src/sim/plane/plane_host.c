@@ -243,6 +243,8 @@ static void deliver(struct shard *sh, port_id port, uint32_t pkt)
 	}
 	if (pl->detail)
 		detail_delivered_now(sh->whole, port, d);
+	if (pl->deliveries.delivered)
+		pl->deliveries.delivered(pl->deliveries.ctx, port, d->dlid, d->born);
 	sim_hash_add(sh, pl->ports[port].node, sh->now);
 	sim_hash_add(sh, pl->ports[port].node,
 		     (uint64_t)port << 32 | (uint64_t)d->src << 8 | d->sl);

@@ -146,6 +146,7 @@ struct plane {
 	struct sim_sl_source sls;    /* sl NULL: the traffic says which */
 	struct sim_tap tap;
 	struct sim_discard_watch discards;
+	struct sim_delivery_watch deliveries;
 	struct plane_detail *detail; /* sim_detail.c; NULL: not requested */
 	struct rng error_rng;	     /* damaged bytes, recovery that fails */
 	uint64_t parallel_after;     /* events; before that another parallel run would not pay */

@@ -83,6 +83,13 @@ struct sim_discard_watch {
 };
 void sim_watch_discards(struct sim *s, struct sim_discard_watch w);
 
+/* Called for every data packet that a host receives; born: when it was sent. */
+struct sim_delivery_watch {
+	void (*delivered)(void *ctx, port_id port, uint16_t dlid, time_ps born);
+	void *ctx;
+};
+void sim_watch_deliveries(struct sim *s, struct sim_delivery_watch w);
+
 /* Packets that wait for each other in a cycle now: the output ports of one cycle, in order; 0 when
  * there is none. The caller frees *ring. */
 size_t sim_deadlock(struct sim *s, port_id **ring);

@@ -9,9 +9,12 @@ void sm_multicast_dirty(struct sm *sm)
 	sm->multicast.dirty = true;
 }
 
+/* Where there is no switch, nothing can be written. */
 bool sm_multicast_busy(const struct sm *sm)
 {
-	return sm->multicast.told && sm->multicast.dirty;
+	bool alone = sm->topo.fab && !sm->topo.fab->nswitches;
+
+	return sm->multicast.told && sm->multicast.dirty && !alone;
 }
 
 void sm_group_free(struct sm_group *g)
