@@ -174,6 +174,11 @@ void ctl_show_status(const json_t *a)
 	line("state", "%s, %s%s%s", ctl_text(a, "state"), ctl_text(a, "phase"),
 	     is_true(a, "observes") ? ": observes, and sends no Set" : "",
 	     is_true(a, "connected") ? "" : ", NOT CONNECTED");
+	if (strcmp(ctl_text(a, "administration"), "serving"))
+		line("requests", "%s",
+		     strcmp(ctl_text(a, "administration"), "busy")
+			     ? "of hosts are not answered: this manager is not master"
+			     : "of hosts are answered with \"busy\" until the subnet is known");
 	line("port", "%s, GUID %s, LID %llu", ctl_text(p, "name"), ctl_text(p, "port_guid"),
 	     (unsigned long long)ctl_number(p, "lid"));
 	line("mechanism", "%s, priority %llu", ctl_text(a, "mechanism"),

@@ -224,6 +224,17 @@ static void json_engine(struct json *j, const struct run_view *v)
 	json_str(j, "engine_worse", v->sm ? sm_advice(v->sm) : "");
 }
 
+/* Only a master answers requests of hosts, with "busy" until it knows the subnet. */
+static const char *administration(const struct run_view *v, const struct sm_status *st)
+{
+	struct sa_status sa = {0};
+
+	if (!v->sa || st->state != IBA_SM_MASTER)
+		return "silent";
+	sa_status(v->sa, &sa);
+	return sa.serving ? "serving" : "busy";
+}
+
 int ctl_status(const struct ctl_ask *a, struct json *j, struct err *e UNUSED)
 {
 	static const char *const levels[] = {"error", "warning", "notice", "info", "debug"};
@@ -237,6 +248,7 @@ int ctl_status(const struct ctl_ask *a, struct json *j, struct err *e UNUSED)
 	json_fixed(j, "uptime_s", v->uptime_ms, 3);
 	json_str(j, "state", v->sm ? iba_format_word(IBA_FMT_SM_STATE, st.state) : "NotActive");
 	json_bool(j, "observes", v->cfg->sm.observe);
+	json_str(j, "administration", v->sm ? administration(v, &st) : "silent");
 	json_str(j, "phase", sm_phase_name(st.phase));
 	json_str(j, "mechanism", v->cfg->sm.mechanism.name);
 	json_engine(j, v);

@@ -55,7 +55,7 @@ const struct opensm_key opensm_keys[] = {
 	{"part_enforce", "both", OPENSM_CHOICE, "partitions.enforce", false},
 	{"allow_both_pkeys", "FALSE", OPENSM_BOOL, "partitions.both_keys", false},
 	{"keep_pkey_indexes", "TRUE", OPENSM_LEFT, by_default, false},
-	{"sm_assigned_guid", "0x00", OPENSM_LEFT, "vGUIDs belong to virtual machines (weft vm)", false},
+	{"sm_assigned_guid", "0x00", OPENSM_LEFT, "alias GUIDs are made from the GUID of the port and the place", false},
 	{"sweep_interval", "10", OPENSM_SECONDS, "manager.sweep", false},
 	{"reassign_lids", "FALSE", OPENSM_LEFT, "LIDs stay; remove the file of files.state to assign others", false},
 	{"force_heavy_sweep", "FALSE", OPENSM_LEFT, "a sweep asks every switch; weft ctl resync reads everything", false},

@@ -217,6 +217,13 @@ standby()
 	until_true 30 has_copy b 4 || { ctl b sa && false; }
 }
 
+# A standby says that it does not answer.
+says_silent()
+{
+	expect "$(ctl b status | jq -r .administration)" silent && expect "$(ctl a status | jq -r .administration)" serving &&
+		"$weft" ctl --socket "$dir/b.sock" status | grep -q '^requests  *of hosts are not answered'
+}
+
 has_copy()
 {
 	[ "$(ctl "$1" sa | jq .members)" = "$2" ]
@@ -310,6 +317,7 @@ ok "dumps in OpenSM's formats say the same" dumped
 ok "registrations survive kill -9" killed
 ok "a damaged file is moved away, and hosts register again" damaged
 ok "a standby has a copy" standby
+ok "and says that it does not serve" says_silent
 ok "it takes over with it" takes_over
 ok "OpenSM starts from the dump; its registrations are taken over" after_opensm
 ok "a machine moves between shared ports, and others are told" machine_moves

@@ -422,6 +422,30 @@ static void one_port_cannot_fill_the_table(void **state UNUSED)
 	assert_int_equal(service_status(IBA_SET, 1, id, &s), 0);
 }
 
+/* A client that creates groups without end gets so many, and others are served. */
+static void one_port_cannot_take_all_groups(void **state UNUSED)
+{
+	struct iba_sa_member m = join_of(0, FULL), other = join_of(1, FULL);
+	unsigned taken = 0, refused = 0;
+	uint16_t status;
+
+	for (unsigned i = 0; i < 10000; i++) {
+		iba_be16_put(m.mgid + 10, (uint16_t)i);
+		status = ask(IBA_SET, 0, ALL, &m, NULL);
+		taken += !status;
+		refused += status == IBA_SA_NO_RESOURCES;
+	}
+	assert_int_equal(taken, SA_GROUPS_OF_ONE);
+	assert_int_equal(taken + refused, 10000);
+	other.mgid[9] = 1;
+	assert_int_equal(ask(IBA_SET, 1, ALL, &other, NULL), 0);
+	assert_int_equal(ask(IBA_SA_DELETE, 1, JOIN, &other, NULL), 0);
+	for (unsigned i = 0; i < SA_GROUPS_OF_ONE; i++) {
+		iba_be16_put(m.mgid + 10, (uint16_t)i);
+		assert_int_equal(ask(IBA_SA_DELETE, 0, JOIN, &m, NULL), 0);
+	}
+}
+
 /* ---- subscriptions ---- */
 
 static uint16_t subscribe(unsigned k, unsigned trap, bool on)
@@ -627,6 +651,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(changes_are_enough),
 	cmocka_unit_test(services_end_with_their_lease),
 	cmocka_unit_test(one_port_cannot_fill_the_table),
+	cmocka_unit_test(one_port_cannot_take_all_groups),
 	cmocka_unit_test(a_report_is_repeated_until_it_is_answered),
 	cmocka_unit_test(a_report_without_an_answer_is_given_up),
 	cmocka_unit_test(items_give_back_what_was_registered),
