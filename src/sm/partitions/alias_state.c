@@ -197,7 +197,7 @@ void sm_aliases_doubling(struct sm *sm, time_ps until)
 			sm_alias_doubt(sm, &s->blocks.at[i], until);
 }
 
-/* Copies of Sets have arrived by now: blocks in doubt are set once more. */
+/* Copies of Sets have arrived by now: blocks in doubt are read. */
 void sm_aliases_doubts_end(struct sm *sm)
 {
 	struct sm_aliases *s = &sm->partitions.aliases;
@@ -205,6 +205,7 @@ void sm_aliases_doubts_end(struct sm *sm)
 	for (size_t i = 0; i < s->blocks.n; i++) {
 		struct sm_alias_block *b = &s->blocks.at[i];
 
+		b->verify |= b->doubtful;
 		b->held &= !b->doubtful;
 		b->doubtful = false;
 	}

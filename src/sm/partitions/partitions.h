@@ -47,6 +47,7 @@ struct sm_alias_block {
 	uint8_t sets; /* in this round */
 	bool asked;   /* a Set is under way */
 	bool held;    /* the last one is acknowledged */
+	bool verify;  /* a copy of a Set may have come late: it is read */
 	bool given_up, doubtful;
 	time_ps set_at; /* 0: never */
 };
@@ -113,7 +114,7 @@ struct pol_port sm_pol_port(const struct sm *sm, uint32_t port);
 
 /* alias_guids.c */
 bool sm_aliases_next(struct sm *sm, struct sm_req *r);
-void sm_aliases_recv(struct sm *sm, const struct sm_txn *t);
+void sm_aliases_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
 void sm_aliases_fail(struct sm *sm, const struct sm_txn *t);
 
 /* alias_state.c */
@@ -124,8 +125,7 @@ bool sm_aliases_busy(const struct sm *sm);
 struct sm_alias_block *sm_alias_block(const struct sm *sm, uint64_t port_guid, unsigned block);
 bool sm_alias_is_right(const struct sm_alias_block *b); /* the device holds what is wanted */
 void sm_aliases_work(struct sm *sm);			/* blocks may differ */
-void sm_alias_doubt(struct sm *sm, struct sm_alias_block *b,
-		    time_ps until); /* it is set again then */
+void sm_alias_doubt(struct sm *sm, struct sm_alias_block *b, time_ps until); /* it is read then */
 void sm_aliases_round(struct sm *sm);
 void sm_aliases_unknown(struct sm *sm, uint32_t node); /* it may have restarted */
 void sm_aliases_forget(struct sm *sm);		       /* another manager writes them from now on */

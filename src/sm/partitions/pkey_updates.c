@@ -401,7 +401,7 @@ bool sm_pkeys_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 	if (t->question != Q_PKEYS)
 		return false;
 	if (t->attr_id == IBA_ATTR_GUID_INFO) {
-		sm_aliases_recv(sm, t);
+		sm_aliases_recv(sm, t, data);
 		return true;
 	}
 	sm->partitions.asked -= sm->partitions.asked > 0;

@@ -391,7 +391,7 @@ static void items_give_them_back(void **state UNUSED)
 /* Whatever is lost, doubled or delayed: in the end devices hold what was registered last. */
 static void lost_smps(void **state UNUSED)
 {
-	for (unsigned seed = 1; seed <= 12; seed++) {
+	for (unsigned seed = 1; seed <= 40; seed++) {
 		struct lab_config c;
 		struct rng r;
 
@@ -400,11 +400,12 @@ static void lost_smps(void **state UNUSED)
 		c.threads = 1;
 		c.sim.seed = seed;
 		c.sim.faults.loss_q32 = (1ull << 32) / 30;
-		c.sim.faults.dup_q32 = (1ull << 32) / 30;
-		c.sim.faults.delay_max_ps = PS_PER_MS;
+		c.sim.faults.dup_q32 =
+			(1ull << 32) / 4; /* copies of Sets arrive after later ones */
+		c.sim.faults.delay_max_ps = 5 * PS_PER_MS;
 		c.sm.retries = 8;
 		open_rig(&c);
-		for (unsigned i = 0; i < 40; i++) {
+		for (unsigned i = 0; i < 20; i++) {
 			struct sm_alias *list;
 			size_t n;
 

@@ -617,6 +617,27 @@ static void items_give_back_what_was_registered(void **state UNUSED)
 	vec_free(&items.list);
 }
 
+/* Notices come as reports: there is nothing to be read. The other attributes are read by table. */
+static void methods_that_an_attribute_has_not(void **state UNUSED)
+{
+	static const struct {
+		uint16_t attr_id;
+		uint8_t method;
+	} odd[] = {{IBA_SA_NOTICE, IBA_GET},	    {IBA_SA_NOTICE, IBA_SA_GET_TABLE},
+		   {IBA_SA_NOTICE, IBA_SET},	    {IBA_SA_NODE, IBA_SET},
+		   {IBA_SA_PORT, IBA_SA_DELETE},    {IBA_SA_INFORM, IBA_GET},
+		   {IBA_SA_MULTIPATH, IBA_GET},	    {IBA_SA_SERVICE, IBA_SA_GET_MULTI},
+		   {IBA_SA_TRACE, IBA_SA_GET_TABLE}};
+
+	for (size_t i = 0; i < ARRAY_LEN(odd); i++) {
+		struct sa_ask a = {.attr_id = odd[i].attr_id, .method = odd[i].method};
+		struct sa_reply r = sa_rig_ask(&rig, &a);
+
+		assert_int_equal(r.status, IBA_STATUS_BAD_METHOD_ATTR);
+		sa_reply_free(&r);
+	}
+}
+
 /* Whatever bytes a file has: an item that makes no sense is refused. */
 static void items_of_any_bytes_do_no_harm(void **state UNUSED)
 {
@@ -656,6 +677,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_report_without_an_answer_is_given_up),
 	cmocka_unit_test(items_give_back_what_was_registered),
 	cmocka_unit_test(items_of_any_bytes_do_no_harm),
+	cmocka_unit_test(methods_that_an_attribute_has_not),
 };
 
 int main(void)
