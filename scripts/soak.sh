@@ -17,7 +17,7 @@
 # shellcheck disable=SC2317 # parts are called by name
 set -u
 
-parts="trials changes planes combinations swarm provoked lies odd storm liar flood kills stalls managers servers disk state failures fuzz"
+parts="trials changes planes combinations swarm provoked lies odd storm requests liar flood kills stalls managers servers disk state failures fuzz"
 build=$(cd "$1" && pwd) || exit 2
 san=$(cd "${SOAK_SAN:-$1}" && pwd) || exit 2
 shift
@@ -118,6 +118,8 @@ part_odd() { split odd odd && ! grep -q '^not ok' "$out/odd.log"; }
 
 # Of five datagrams two are for the server alone, one comes by UDP, two are for the manager.
 part_storm() { did="$mads datagrams"; ill_treat storm $((mads * 2 / 5)) "$first"; }
+# Requests and segments to subnet administration.
+part_requests() { did="$mads MADs"; "$san/tests/soak/sa_storm" "$mads" "$first" > "$out/requests.log" 2>&1; }
 # As many as were for the manager come straight to its socket, half of them before it is up.
 part_liar()
 {
