@@ -35,7 +35,8 @@ struct lab_groups {
 	copies; /* that a member got of a packet; NOT_EXPECTED: its port was not Active */
 	VEC(time_ps) strays; /* when these packets were sent */
 	uint64_t missing;
-	bool on;
+	bool on, waiting; /* waiting: for next_at */
+	time_ps next_at;
 };
 
 /* ---- groups ---- */
@@ -150,6 +151,9 @@ void lab_groups_free(struct lab_groups *g)
 {
 	if (!g)
 		return;
+	g->on = false;
+	while (g->waiting) /* the event that is planned knows this memory */
+		lab_run_to(g->lab, g->next_at + 1);
 	sim_watch_deliveries(g->lab->sim, (struct sim_delivery_watch){0});
 	free(g->members);
 	vec_free(&g->packets);
@@ -203,25 +207,34 @@ static void send(struct lab_groups *g)
 		   (uint16_t)(IBA_LID_MCAST_FIRST + p.group), g->cfg.payload, (uint8_t)g->sl);
 }
 
+static void on_time(void *ctx, uint64_t cookie);
+
+static void wait_until(struct lab_groups *g, time_ps at)
+{
+	g->waiting = true;
+	g->next_at = at;
+	sim_call(g->lab->sim, at, on_time, g, 0);
+}
+
 static void on_time(void *ctx, uint64_t cookie)
 {
 	struct lab_groups *g = ctx;
 	uint64_t mean = MAX(g->cfg.interval_ps / g->cfg.groups, (uint64_t)1);
 
 	(void)cookie;
+	g->waiting = false;
 	if (!g->on)
 		return;
 	send(g);
-	sim_call(g->lab->sim,
-		 sim_now(g->lab->sim) + 1 + rng_below(&g->rng, (uint32_t)MIN(2 * mean, UINT32_MAX)),
-		 on_time, g, 0);
+	wait_until(g, sim_now(g->lab->sim) + 1 +
+			      rng_below(&g->rng, (uint32_t)MIN(2 * mean, (uint64_t)UINT32_MAX)));
 }
 
 void lab_groups_start(struct lab_groups *g)
 {
 	g->on = g->cfg.members > 1;
 	if (g->on)
-		sim_call(g->lab->sim, sim_now(g->lab->sim) + 1, on_time, g, 0);
+		wait_until(g, sim_now(g->lab->sim) + 1);
 }
 
 void lab_groups_stop(struct lab_groups *g)
