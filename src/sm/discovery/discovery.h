@@ -208,8 +208,7 @@ bool sm_lid_must_wait(struct sm *sm, const struct sm_port *p, unsigned lmc);
 uint8_t sm_subnet_timeout_of(const struct sm *sm, uint32_t node); /* with a mark if turns are off */
 uint8_t sm_subnet_timeout_found(const struct sm *sm, uint8_t wanted);
 bool sm_mark_make(struct sm *sm, uint32_t node,
-		  struct sm_req *r); /* false: it is as it should be */
-bool sm_turns_marked(const struct sm *sm);
+		  struct sm_req *r);				 /* false: it is as it should be */
 bool sm_is_marked(const struct sm *sm, const struct sm_port *p); /* port 0 of a switch */
 
 /* full_discovery.c */

@@ -195,6 +195,9 @@ enum sm_outcome sm_info_answer(struct sm *sm, const struct sm_event *ev)
 		sm_phase_apply(sm, sm_election_relinked(sm));
 	if (iba_smp_method(ev->mad) == IBA_SET)
 		return obey(sm, ev);
+	/* Its own port has not answered: OpenSM would take a manager without a GUID for a fault, and not hand over to it. */
+	if (!sm_own_guid(sm))
+		return SM_GOING_ON;
 	respond(sm, ev, 0);
 	ask_back(sm, ev);
 	return SM_GOING_ON;

@@ -380,6 +380,27 @@ TEST(a_manager_that_stands_by_early_knows_its_guid)
 	rig_close(&g);
 }
 
+/* A question before the own port has answered gets no response: the next one is answered with a GUID. */
+TEST(a_manager_without_a_guid_is_silent)
+{
+	struct iba_sm_info si = {0};
+	uint8_t mad[IBA_MAD_SIZE];
+	struct rig g;
+
+	draw(&g, IBA_SM_STANDBY);
+	rig_start(&g);
+	assert_int_equal(sm_own_guid(g.sm), 0);
+	iba_smp_init(mad, IBA_CLASS_SUBN_LID, IBA_GET, IBA_ATTR_SM_INFO, 0);
+	iba_sm_info_put(&si, iba_smp_data(mad));
+	give_smp(&g, mad, lid_of(&g, OTHER));
+	for (size_t i = 0; i < g.out.sends.n; i++)
+		assert_int_not_equal(iba_smp_method(g.out.sends.at[i].mad), IBA_GET_RESP);
+	while (!sm_own_guid(g.sm))
+		assert_true(one_event(&g));
+	assert_int_equal(ask(&g, 0, 0).guid, sm_own_guid(g.sm));
+	rig_close(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -394,6 +415,7 @@ int main(void)
 		cmocka_unit_test(a_tool_that_asks_does_not_hide_another_master),
 		cmocka_unit_test(a_standby_that_started_again_is_asked_back),
 		cmocka_unit_test(a_manager_that_stands_by_early_knows_its_guid),
+		cmocka_unit_test(a_manager_without_a_guid_is_silent),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
