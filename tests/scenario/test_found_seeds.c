@@ -18,6 +18,7 @@ enum kind {
 	VMS,
 	VMS_ODD, /* 100 migrations on an odd fabric */
 	VMS_DRAGONFLY,
+	VMS_IRREGULAR,
 	VMS_CUTS,
 };
 
@@ -107,6 +108,8 @@ static const struct found {
 	{VMS_DRAGONFLY, 14206, NULL, "a VM whose VF was detached by a late copy"},
 	/* A new VM got a higher LID than all others, and a higher LinearFDBTop brought entries of former tables into force. */
 	{VMS_DRAGONFLY, 620085, NULL, "entries of a VM whose host was gone"},
+	/* Tables of several managers, and LIDs that others had before: an update of them had loops, again and again. */
+	{VMS_IRREGULAR, 620066, NULL, "no rest: updated routes failed verification"},
 	/* A repair over the directions of a fresh start stayed without a comparison. */
 	{CHANGE, 130013709, "weft", "uneven link"},
 	/* Entries for LIDs that were gone stayed and led down and up by new ranks: no plan, no rest. */
@@ -121,7 +124,10 @@ static const struct found {
 
 static const char *fabric_of(enum kind k)
 {
-	return k == VMS_ODD ? "odd" : k == VMS_DRAGONFLY ? "dragonfly" : NULL;
+	return k == VMS_ODD	    ? "odd"
+	       : k == VMS_DRAGONFLY ? "dragonfly"
+	       : k == VMS_IRREGULAR ? "irregular"
+				    : NULL;
 }
 
 static bool run(const struct found *x, char *why, size_t size)
@@ -154,6 +160,7 @@ static bool run(const struct found *x, char *why, size_t size)
 	case VMS:
 	case VMS_ODD:
 	case VMS_DRAGONFLY:
+	case VMS_IRREGULAR:
 	case VMS_CUTS:
 		vm_trial_run(x->seed,
 			     &(struct vm_trial_opts){.max_switches = 10,

@@ -508,6 +508,27 @@ static void compare_engines(const struct sm_compute *c, unsigned threads, struct
 	rt_report_free(&r);
 }
 
+/*
+ * Switches can hold a mixture of tables, after managers that ended in the middle of a change, and an update of it need not lead to
+ * routes: then they come from scratch, over the same ranks.
+ */
+static bool update_fresh(const struct sm_compute *c, unsigned threads, struct sm_routes *out,
+			 struct sm_work_done *done, struct rt_report *r)
+{
+	struct rt_opts o = {.root = c->root, .threads = threads, .rank = out->rank};
+	struct rt_tables *t = NULL;
+	struct err e;
+
+	if (!c->supply->update || !c->old || !out->rank || rt_compute(&rt_fera, c->fab, &o, &t, &e))
+		return false;
+	*done = (struct sm_work_done){&rt_fera.cost, c->fab->nswitches, t->entries};
+	rt_tables_fill(t);
+	rt_tables_free(out->tables);
+	out->tables = t;
+	rt_report_free(r);
+	return verify(c->fab, t, out->rank, threads, r);
+}
+
 /* Tables by the supply, or of the best engine. False: there are none. */
 static bool compute(const struct sm_compute *c, unsigned threads, struct sm_routes *out,
 		    struct sm_work_done *done, struct rt_report *r)
@@ -530,7 +551,7 @@ static bool compute(const struct sm_compute *c, unsigned threads, struct sm_rout
 		free(out->rank);
 		out->rank = rt_tables_ranks(g, c->fab, &o, out->tables);
 	}
-	out->verified = verify_stage(c, out, threads, r);
+	out->verified = verify_stage(c, out, threads, r) || update_fresh(c, threads, out, done, r);
 	if (g && g->update && !out->instead && c->stage == SM_FINAL)
 		out->by = g;
 	return true;
