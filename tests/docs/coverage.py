@@ -90,6 +90,16 @@ def unexplained(compared):
             yield f"{d['item']}, {d['cell']}: no reason for {d['ours']} instead of {d['theirs']}"
 
 
+def stale(root, compared):
+    """What README.md and the table of open questions say of all cells."""
+    figures = [compared[k] for k in ("cells", "within_10", "within_25", "within_50")]
+    for path, text in (("README.md", "of {} mean values of the thesis {} within 10 %, {} within 25 %"),
+                       ("docs/results/thesis-open-questions.md", "| all | {0} | {0} | {1} | {2} | {3} |")):
+        with open(os.path.join(root, path), encoding="utf-8") as f:
+            if text.format(*figures) not in " ".join(f.read().split()):
+                yield f"{path}: expected '{text.format(*figures)}'"
+
+
 def case(n, name, found):
     print(f"{'not ok' if found else 'ok'} {n} - {name}")
     for line in found:
@@ -115,7 +125,8 @@ def main():
                     list(unexplained(compared))))
     bad.append(case(len(WANTED) + 2, "the scoreboard has the thesis's cells",
                     [f"{compared['cells']} instead of {COUNTED}"] if compared["cells"] != COUNTED else []))
-    print(f"1..{len(WANTED) + 2}")
+    bad.append(case(len(WANTED) + 3, "documents have the figures of the scoreboard", list(stale(root, compared))))
+    print(f"1..{len(WANTED) + 3}")
     return any(bad)
 
 

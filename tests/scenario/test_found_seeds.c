@@ -110,6 +110,7 @@ static const struct found {
 	{VMS_DRAGONFLY, 620085, NULL, "entries of a VM whose host was gone"},
 	/* Tables of several managers, and LIDs that others had before: an update of them had loops, again and again. */
 	{VMS_IRREGULAR, 620066, NULL, "no rest: updated routes failed verification"},
+	{CHANGE, 146015227, NULL, "no rest: updated routes failed verification"},
 	/* A repair over the directions of a fresh start stayed without a comparison. */
 	{CHANGE, 130013709, "weft", "uneven link"},
 	/* Entries for LIDs that were gone stayed and led down and up by new ranks: no plan, no rest. */
