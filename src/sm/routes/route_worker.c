@@ -254,6 +254,22 @@ static bool keep_found(const struct sm_compute *c, unsigned threads, const struc
 
 /* ---- as even as from scratch ---- */
 
+/* FERa's tables over these ranks, from scratch; NULL: there are none. */
+static struct rt_tables *fera_over(const struct sm_compute *c, unsigned threads,
+				   const uint64_t *rank, struct sm_work_done *done)
+{
+	struct rt_opts o = {.root = c->root, .threads = threads, .rank = rank};
+	struct rt_tables *t = NULL;
+	struct err e;
+
+	if (rt_compute(&rt_fera, c->fab, &o, &t, &e))
+		return NULL;
+	if (done)
+		*done = (struct sm_work_done){&rt_fera.cost, c->fab->nswitches, t->entries};
+	rt_tables_fill(t);
+	return t;
+}
+
 static bool is_final_update(const struct sm_compute *c)
 {
 	return c->stage == SM_FINAL && c->supply->update && c->old && !c->found;
@@ -267,15 +283,11 @@ static bool is_final_update(const struct sm_compute *c)
 static void compare_fresh(const struct sm_compute *c, unsigned threads, struct rt_report *new,
 			  struct sm_routes *out, struct sm_work_done *done)
 {
-	struct rt_opts o = {.root = c->root, .threads = threads, .rank = out->rank};
-	struct rt_tables *t = NULL;
+	struct rt_tables *t = fera_over(c, threads, out->rank, done);
 	struct rt_report fresh;
-	struct err e;
 
-	if (rt_compute(&rt_fera, c->fab, &o, &t, &e))
+	if (!t)
 		return;
-	*done = (struct sm_work_done){&rt_fera.cost, c->fab->nswitches, t->entries};
-	rt_tables_fill(t);
 	if (!verify(c->fab, t, out->rank, threads, &fresh)) {
 		rt_report_free(&fresh);
 		rt_tables_free(t);
@@ -312,16 +324,13 @@ bool sm_worker_plan(const struct sm_compute *c, unsigned threads, const struct r
 static void take_kept_directions(const struct sm_compute *c, unsigned threads,
 				 const struct rt_report *new, struct sm_routes *out)
 {
-	struct rt_opts o = {.root = c->root, .threads = threads, .rank = c->old_rank};
-	struct rt_tables *t = NULL;
+	struct rt_tables *t = fera_over(c, threads, c->old_rank, NULL);
 	struct rt_plan p = {0};
 	struct rt_report r;
-	struct err e;
 	bool take;
 
-	if (rt_compute(&rt_fera, c->fab, &o, &t, &e))
+	if (!t)
 		return;
-	rt_tables_fill(t);
 	take = verify(c->fab, t, c->old_rank, threads, &r) && as_good(&r, new, it_will_do) &&
 	       sm_worker_plan(c, threads, t, c->old_rank, &p) && p.kind != RT_PLAN_TURNS;
 	rt_report_free(&r);
@@ -470,14 +479,11 @@ static bool verify_stage(const struct sm_compute *c, const struct sm_routes *out
 static void compare(const struct sm_compute *c, unsigned threads, struct sm_routes *out,
 		    struct sm_work_done *done)
 {
-	struct rt_opts o = {.root = c->root, .threads = threads, .rank = c->old_rank};
 	struct rt_report old = {0}, fresh = {0};
-	struct err e;
 
-	if (!may_keep(c) || rt_compute(&rt_fera, c->fab, &o, &out->tables, &e))
+	out->tables = may_keep(c) ? fera_over(c, threads, c->old_rank, done) : NULL;
+	if (!out->tables)
 		return;
-	*done = (struct sm_work_done){&rt_fera.cost, c->fab->nswitches, out->tables->entries};
-	rt_tables_fill(out->tables);
 	out->rank = mem_array(c->fab->nswitches, sizeof(*out->rank));
 	memcpy(out->rank, c->old_rank, c->fab->nswitches * sizeof(*out->rank));
 	verify(c->fab, c->old, c->old_rank, threads, &old);
@@ -515,14 +521,12 @@ static void compare_engines(const struct sm_compute *c, unsigned threads, struct
 static bool update_fresh(const struct sm_compute *c, unsigned threads, struct sm_routes *out,
 			 struct sm_work_done *done, struct rt_report *r)
 {
-	struct rt_opts o = {.root = c->root, .threads = threads, .rank = out->rank};
 	struct rt_tables *t = NULL;
-	struct err e;
 
-	if (!c->supply->update || !c->old || !out->rank || rt_compute(&rt_fera, c->fab, &o, &t, &e))
+	if (c->supply->update && c->old && out->rank)
+		t = fera_over(c, threads, out->rank, done);
+	if (!t)
 		return false;
-	*done = (struct sm_work_done){&rt_fera.cost, c->fab->nswitches, t->entries};
-	rt_tables_fill(t);
 	rt_tables_free(out->tables);
 	out->tables = t;
 	rt_report_free(r);
