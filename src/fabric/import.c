@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Files of other tools: which format a text has, and its reader. State: none. Ways in: import_recognise(), import_parse(). Reads none
- * itself: import_lst.c, import_csv.c and import_topo.c do.
+ * itself: import_lst.c, import_csv.c, import_topo.c and import_net_dump.c do.
  */
 #include "fabric/import.h"
 
@@ -49,6 +49,13 @@ static bool is_topo(struct nl_span first, struct nl_span second)
 	       !memmem(first.s, first.n, "->", 2);
 }
 
+/* "leaf1", Mellanox, 0x1070fd03001adeb4, LID 24328 */
+static bool is_net_dump(struct nl_span first)
+{
+	return begins(first, "\"") && memmem(first.s, first.n, "\", ", 3) &&
+	       memmem(first.s, first.n, ", 0x", 4) && memmem(first.s, first.n, ", LID ", 6);
+}
+
 enum import_kind import_recognise(const char *text, size_t len)
 {
 	const char *at = text, *end = text + len;
@@ -60,6 +67,8 @@ enum import_kind import_recognise(const char *text, size_t len)
 		return IMPORT_LST;
 	if (begins(first, "START_"))
 		return IMPORT_CSV;
+	if (is_net_dump(first))
+		return IMPORT_NET_DUMP;
 	if (next_content(&at, end, &second) && is_topo(first, second))
 		return IMPORT_TOPO;
 	return IMPORT_NONE;
@@ -79,9 +88,10 @@ int import_parse(struct fab_netlist *out, enum import_kind kind, const char *nam
 	if (memchr(text, 0, len))
 		rc = err_set(e, -EINVAL, "%s:1: found a zero byte, expected plain text", name);
 	else
-		rc = kind == IMPORT_LST	  ? import_lst(&im)
-		     : kind == IMPORT_CSV ? import_csv(&im)
-					  : import_topo(&im);
+		rc = kind == IMPORT_LST	       ? import_lst(&im)
+		     : kind == IMPORT_CSV      ? import_csv(&im)
+		     : kind == IMPORT_NET_DUMP ? import_net_dump(&im)
+					       : import_topo(&im);
 	if (rc) {
 		fab_builder_free(im.b);
 		fab_netlist_free(&im.l.out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Fabrics from files of other tools, beside netlists: ibdiagnet's list of links (ibdiagnet.lst, opensm-subnet.lst), the tables of
- * ibdiagnet2 (ibdiagnet2.db_csv), and ibutils' plans (.topo). fab_netlist_parse() recognises them by their first lines. Messages and
+ * ibdiagnet2 (ibdiagnet2.db_csv) and its list of switches (ibdiagnet2.net_dump), and ibutils' plans (.topo). fab_netlist_parse() recognises them by their first lines. Messages and
  * warnings are made as for netlists: struct nl has file, line and cursor.
  */
 #ifndef WEFT_FABRIC_IMPORT_H
@@ -9,7 +9,7 @@
 
 #include "fabric/netlist_priv.h"
 
-enum import_kind { IMPORT_NONE, IMPORT_LST, IMPORT_CSV, IMPORT_TOPO };
+enum import_kind { IMPORT_NONE, IMPORT_LST, IMPORT_CSV, IMPORT_TOPO, IMPORT_NET_DUMP };
 
 struct import {
 	struct nl l;
@@ -28,6 +28,7 @@ int import_parse(struct fab_netlist *out, enum import_kind kind, const char *nam
 int import_lst(struct import *im);
 int import_csv(struct import *im);
 int import_topo(struct import *im);
+int import_net_dump(struct import *im);
 
 bool import_line(struct import *im); /* the next line into l.at and l.end; false: there is none */
 struct import_node {
@@ -47,6 +48,8 @@ struct import_end {
 /* A link may be stated twice; of two that contradict, the first counts, with a warning. */
 int import_link(struct import *im, struct import_end a, struct import_end b, unsigned width,
 		unsigned speed);
+/* Gb/s of a lane, as ibdiagnet writes it; FAB_SPEED_UNKNOWN */
+unsigned import_speed(struct nl_span w);
 /* A LID of a node at one of its ports; 0 is none. */
 void import_lid(struct import *im, node_id n, uint64_t port, uint64_t lid, uint64_t lmc);
 

@@ -90,24 +90,6 @@ static int take_end(struct nl *l, struct lst_end *x)
 	return nl_take(l, '}') ? 0 : nl_fail(l, "'}'");
 }
 
-/* Gb/s of a lane */
-static unsigned speed_of(const char *at, const char *end)
-{
-	static const struct {
-		const char *text;
-		unsigned speed;
-	} speeds[] = {{"2.5", FAB_SDR}, {"5", FAB_DDR},	 {"10", FAB_QDR},  {"14", FAB_FDR},
-		      {"25", FAB_EDR},	{"50", FAB_HDR}, {"100", FAB_NDR}, {"200", FAB_XDR}};
-	size_t n = 0;
-
-	while (at + n < end && (nl_is_digit(at[n]) || at[n] == '.'))
-		n++;
-	for (unsigned i = 0; i < ARRAY_LEN(speeds); i++)
-		if (strlen(speeds[i].text) == n && !memcmp(speeds[i].text, at, n))
-			return speeds[i].speed;
-	return FAB_SPEED_UNKNOWN;
-}
-
 static void take_rate(struct nl *l, unsigned *width, unsigned *speed)
 {
 	uint64_t lanes = 0;
@@ -121,7 +103,7 @@ static void take_rate(struct nl *l, unsigned *width, unsigned *speed)
 		*width = 0;
 	s = memmem(l->at, (size_t)(l->end - l->at), "SPD=", 4);
 	if (s)
-		*speed = speed_of(s + 4, l->end);
+		*speed = import_speed((struct nl_span){s + 4, (size_t)(l->end - s - 4)});
 	else if (*width)
 		*speed = FAB_SDR; /* files before DDR do not say it */
 }

@@ -152,3 +152,23 @@ int import_link(struct import *im, struct import_end a, struct import_end b, uns
 	}
 	return 0;
 }
+
+/* ---- rates ---- */
+
+unsigned import_speed(struct nl_span w)
+{
+	static const struct {
+		const char *text;
+		unsigned speed;
+	} speeds[] = {{"2.5", FAB_SDR}, {"5", FAB_DDR},	      {"10", FAB_QDR},
+		      {"14", FAB_FDR},	{"FDR10", FAB_FDR10}, {"25", FAB_EDR},
+		      {"50", FAB_HDR},	{"100", FAB_NDR},     {"200", FAB_XDR}};
+	size_t n = 0;
+
+	while (n < w.n && (nl_is_digit(w.s[n]) || nl_is_alpha(w.s[n]) || w.s[n] == '.'))
+		n++;
+	for (unsigned i = 0; i < ARRAY_LEN(speeds); i++)
+		if (strlen(speeds[i].text) == n && !memcmp(speeds[i].text, w.s, n))
+			return speeds[i].speed;
+	return FAB_SPEED_UNKNOWN;
+}

@@ -3,7 +3,7 @@
 #
 # weft topo diff of a plan and of what is there, and weft topo slurm, as TAP: topo.sh PATH/TO/weft
 #
-# Covers: import.c, import_nodes.c, import_lst.c, import_csv.c, import_topo.c, cmd_topo_diff.c, cable_diff.c, running_manager.c, cmd_topo_slurm.c, slurm_tree.c
+# Covers: import.c, import_nodes.c, import_lst.c, import_csv.c, import_topo.c, import_net_dump.c, cmd_topo_diff.c, cable_diff.c, running_manager.c, cmd_topo_slurm.c, slurm_tree.c
 #
 # shellcheck disable=SC2015,SC2317 # `a && b || explain`, ok calls
 set -u
@@ -71,6 +71,18 @@ tables()
 	jq -e '.switches == 1 and .hosts == 1 and .links == 1' out > /dev/null || { cat out && false; }
 }
 ok "tables of ibdiagnet2" tables
+labels()
+{
+	"$weft" topo show "$corpus/net_dump" --json > out && jq -e '.switches == 2 and .hosts == 2 and .links == 3' out > /dev/null &&
+		"$weft" topo expand "$corpus/net_dump" > out.net && grep -q '^\[3\].*"S-0002000000000002"\[17\].*4xNDR' out.net &&
+		grep -q '^\[18\].*"H-0001000000000020"\[2\].* lid 8 2xHDR' out.net || { cat out out.net && return 1; }
+	sed 's#: 1/9/1 #: 1/9/3 #' "$corpus/net_dump" > wrong.net
+	"$weft" topo expand wrong.net 2>&1 > out.net | grep -q "wrong.net:12: .* no port with label '1/9/3'; port 3 is left without a link" &&
+		grep -q '^\[17\].*"S-0002000000000001"\[3\]' out.net || { cat out.net && return 1; }
+	sed 's#: 17 #: 3x #' "$corpus/net_dump" > wrong.net
+	"$weft" topo show wrong.net 2>&1 | grep -q "wrong.net:16: found '3x', expected a port from 1 to 254 in column IB#"
+}
+ok "ibdiagnet2's list of switches, with labels of ports" labels
 by_name()
 {
 	cp "$corpus/topo" plan.topo

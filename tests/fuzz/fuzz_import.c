@@ -55,7 +55,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 2)
 		return 0;
-	kind = data[0] == 'l' ? IMPORT_LST : data[0] == 'c' ? IMPORT_CSV : IMPORT_TOPO;
+	kind = data[0] == 'l'	? IMPORT_LST
+	       : data[0] == 'c' ? IMPORT_CSV
+	       : data[0] == 'n' ? IMPORT_NET_DUMP
+				: IMPORT_TOPO;
 	rc = import_parse(&n, kind, "in", (const char *)data + 1, size - 1, &e);
 	if (rc) {
 		MUST(rc == -EINVAL && !strncmp(e.text, "in:", 3) && strstr(e.text, "expected"));
