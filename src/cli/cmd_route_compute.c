@@ -155,6 +155,7 @@ static int compute_json(const struct computed *c)
 	json_double(&j, "cpu_s", c->cpu_s);
 	json_bool(&j, "verified", c->r.ok);
 	json_double(&j, "verify_wall_s", c->verify_wall_s);
+	route_islands_json(&j, &c->r);
 	route_report_json(&j, &c->r);
 	json_u64(&j, "switches", c->f->nswitches);
 	json_u64(&j, "lids", fab_lid_count(c->f));
@@ -179,7 +180,8 @@ static void compute_print(FILE *to, const struct computed *c)
 	if (c->t->lanes)
 		fprintf(to, "%-14s %u\n", "VLs", rt_nvls(c->t));
 	fprintf(to, "%-14s %s in %.3f s (%s pairs)\n", "verified", c->r.ok ? "yes" : "NO",
-		c->verify_wall_s, cli_count(c->r.pairs));
+		c->verify_wall_s, cli_count(c->r.pairs - c->r.apart));
+	route_islands_print(to, &c->r);
 	route_report_print(to, &c->r);
 	fprintf(to, "%-14s %.1f MiB\n", "memory", cli_rss_mib());
 }

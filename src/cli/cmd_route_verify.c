@@ -30,6 +30,7 @@ static int verify_json(const struct fab *f, const struct rt_report *r)
 	json_open(&j, NULL, '{');
 	json_bool(&j, "ok", r->ok);
 	json_u64(&j, "pairs", r->pairs);
+	route_islands_json(&j, r);
 	json_u64(&j, "unreachable", r->unreachable);
 	json_u64(&j, "loops", r->loops);
 	json_u64(&j, "discarded", r->discarded);
@@ -48,6 +49,7 @@ static void verify_print(const struct rt_report *r)
 {
 	printf("%-14s %s\n", "verdict", r->ok ? "ok" : "NOT OK");
 	printf("%-14s %s\n", "pairs", cli_count(r->pairs));
+	route_islands_print(stdout, r);
 	printf("%-14s %s\n", "unreachable", cli_count(r->unreachable));
 	printf("%-14s %s\n", "loops", cli_count(r->loops));
 	if (route_o.sls || route_o.sl2vl)

@@ -93,6 +93,7 @@ static void json_verdict(struct json *j, const struct quality *x)
 	const struct rt_report *r = &x->verdict;
 
 	json_bool(j, "verified", r->ok);
+	route_islands_json(j, r);
 	json_u64(j, "unreachable", r->unreachable + r->loops);
 	json_u64(j, "discarded", r->discarded);
 	json_u64(j, "credit_loops", r->cycles);

@@ -134,6 +134,7 @@ static void print_verdict(const struct quality *x)
 		printf(": %s credit loops, %s pairs unreachable", cli_count(r->cycles),
 		       cli_count(r->unreachable + r->loops + r->discarded));
 	printf("\n");
+	route_islands_print(stdout, r);
 	for (uint32_t i = 0; i < r->nproblems; i++)
 		printf("%-14s %s\n", i ? "" : "problems", r->problem[i]);
 }

@@ -198,7 +198,7 @@ static uint64_t thousandths(uint64_t sum, uint64_t n)
 
 static uint64_t hops_mean(const struct rt_report *r)
 {
-	return thousandths(r->hops_sum, r->pairs - r->unreachable - r->loops);
+	return thousandths(r->hops_sum, r->pairs - r->apart - r->unreachable - r->loops);
 }
 
 static void json_spread(struct json *j, const char *key, uint64_t max, uint64_t mean)
@@ -207,6 +207,19 @@ static void json_spread(struct json *j, const char *key, uint64_t max, uint64_t 
 	json_u64(j, "max", max);
 	json_fixed(j, "mean", mean, 3);
 	json_close(j);
+}
+
+void route_islands_json(struct json *j, const struct rt_report *r)
+{
+	json_u64(j, "not_connected", r->apart);
+	json_u64(j, "islands", r->islands);
+}
+
+void route_islands_print(FILE *to, const struct rt_report *r)
+{
+	if (r->apart)
+		fprintf(to, "%-14s %s pairs: no cables join the %u islands of this fabric\n",
+			"not connected", cli_count(r->apart), r->islands);
 }
 
 void route_report_json(struct json *j, const struct rt_report *r)

@@ -87,6 +87,9 @@ void route_given_free(const struct rt_opts *o);
 	}
 
 /* Hops, load of links and problems. */
+/* Pairs that no cables connect, and the islands that they are in. */
+void route_islands_json(struct json *j, const struct rt_report *r);
+void route_islands_print(FILE *to, const struct rt_report *r);
 void route_report_json(struct json *j, const struct rt_report *r);
 void route_report_print(FILE *to, const struct rt_report *r);
 

@@ -189,41 +189,20 @@ static int judge(const struct chooser *x, const struct rt_engine *g, const struc
 	return rc ? rc : rt_verify(x->f, t, &v, r, e);
 }
 
-/* Pairs that no cables join: FERa reaches all others. */
-static uint64_t pairs_apart(const struct chooser *x)
-{
-	struct rt_report r = {0};
-	struct rt_tables *t;
-	uint64_t n = UINT64_MAX, *rank;
-	struct err e;
-
-	if (rt_compute(&rt_fera, x->f, x->o, &t, &e))
-		return n;
-	if (!judge(x, &rt_fera, t, &rank, &r, &e))
-		n = r.unreachable;
-	free(rank);
-	rt_report_free(&r);
-	rt_tables_free(t);
-	return n;
-}
-
 static bool holds(const struct chooser *x, unsigned i)
 {
 	struct rt_try *t = &x->c->tried[i];
 	struct rt_report *r = &x->c->report;
 	struct err e;
-	bool ok;
 
 	if (judge(x, t->engine, x->tables[i], &x->c->rank, r, &e)) {
 		refuse(t, &e);
 		return false;
 	}
-	ok = r->ok || (!r->loops && !r->discarded && !r->down_up && !r->cycles &&
-		       r->unreachable <= pairs_apart(x));
-	if (!ok)
+	if (!r->ok)
 		err_set(&t->refused, -EINVAL, "not verified: %s",
 			r->nproblems ? r->problem[0] : "");
-	return ok;
+	return r->ok;
 }
 
 static unsigned choose(struct chooser *x)

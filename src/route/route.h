@@ -487,8 +487,10 @@ struct rt_channel {
 
 struct rt_report {
 	bool ok;
-	uint64_t pairs;	      /* ordered pairs of different endports with LIDs */
-	uint64_t unreachable; /* pairs that end at 255, at a dead port or at the wrong node */
+	uint64_t pairs;	  /* ordered pairs of different endports with LIDs */
+	uint64_t apart;	  /* pairs that no cables connect, which is no fault */
+	uint32_t islands; /* parts of the fabric with endports, between which there are no cables */
+	uint64_t unreachable; /* other pairs that end at 255, at a dead port or at the wrong node */
 	uint64_t loops;	      /* pairs that never end */
 	uint64_t discarded; /* pairs that would arrive, but have no VL at some switch on the way */
 	uint64_t down_up;   /* switch-destination pairs where a route turns up after down */

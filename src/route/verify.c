@@ -26,6 +26,14 @@ static bool takes_part(const struct fab *f, port_id p)
 	return fab_is_switch(f, f->ports[p].node) ? !f->ports[p].num : is_host_port(f, p);
 }
 
+/* The switch of an endport; FAB_NONE: its cable leads to another host. */
+static uint32_t switch_of(const struct verifier *v, port_id p)
+{
+	const struct fab_port *x = &v->f->ports[p];
+
+	return v->f->switch_index[x->num ? v->f->ports[x->peer].node : x->node];
+}
+
 static void sources_count(struct verifier *v)
 {
 	const struct fab *f = v->f;
@@ -42,7 +50,7 @@ static void sources_count(struct verifier *v)
 			continue;
 		}
 		v->nsources++;
-		sw = f->switch_index[x->num ? f->ports[x->peer].node : x->node];
+		sw = switch_of(v, p);
 		if (!x->num)
 			v->speaks[sw] = 1;
 		else if (sw == FAB_NONE)
@@ -99,6 +107,7 @@ static int verifier_init(struct verifier *v, struct err *e)
 	sources_count(v);
 	if (v->o->hosts_only)
 		memset(v->speaks, 0, n * sizeof(*v->speaks));
+	islands_find(v);
 	v->all_carry = true;
 	for (uint32_t s = 0; s < n; s++)
 		v->all_carry &= v->hosts[s] || v->speaks[s];
@@ -114,6 +123,7 @@ static void verifier_free(struct verifier *v)
 	free(v->hosts);
 	free(v->speaks);
 	free(v->lid_port);
+	islands_free(v);
 	vec_free(&v->loose);
 	cdg_free(&v->cdg);
 }
@@ -186,10 +196,11 @@ static int32_t leave(const struct walker *w, uint32_t s, port_id dest, const uin
 
 /* Follow the route from s until a switch whose end is known; then set the end of every switch on
  * the way. */
-static void walk_from(struct walker *w, uint32_t s, uint32_t lid, port_id dest,
+static void walk_from(const struct verifier *v, struct walker *w, uint32_t s, uint32_t lid,
 		      const uint8_t *ports)
 {
 	uint32_t start = w->norder, n = start;
+	port_id dest = v->lid_port[lid];
 	int32_t end;
 
 	for (;;) {
@@ -197,7 +208,7 @@ static void walk_from(struct walker *w, uint32_t s, uint32_t lid, port_id dest,
 		w->order[n++] = s;
 		if (!is_switch_index(w->next[s])) {
 			end = leave(w, s, dest, ports);
-			if (end < 0)
+			if (end < 0 && !is_apart(v, s, switch_of(v, dest)))
 				sample_add(&w->samples, end, (struct sample){lid, s, 0, 0});
 			end -= end >= 0; /* the loop below adds it again */
 			break;
@@ -258,7 +269,9 @@ static void account(const struct verifier *v, struct walker *w, port_id dest, ui
 
 		w->pairs += own;
 		if (w->end[s] < 0) {
-			*(w->end[s] == LOOP ? &w->loops : &w->unreachable) += own;
+			*(w->end[s] == LOOP	    ? &w->loops
+			  : is_apart(v, s, dest_sw) ? &w->apart
+						    : &w->unreachable) += own;
 			continue;
 		}
 		w->hops_sum += own * (uint64_t)w->end[s] + hosts;
@@ -282,7 +295,7 @@ static void account_loose(const struct verifier *v, struct walker *w, port_id de
 			w->hops_sum++;
 			w->hops_max = MAX(w->hops_max, 1u);
 		} else {
-			w->unreachable++;
+			w->apart++;
 		}
 	}
 }
@@ -327,13 +340,12 @@ static void verify_lid(struct verifier *v, struct walker *w, uint32_t lid, const
 
 	if (dest == FAB_NONE || !takes_part(f, dest) || (v->o->hosts_only && !f->ports[dest].num))
 		return;
-	dest_sw = f->switch_index[f->ports[dest].num ? f->ports[f->ports[dest].peer].node
-						     : f->ports[dest].node];
+	dest_sw = switch_of(v, dest);
 	steps_load(v, w, ports);
 	w->norder = 0;
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		if (w->end[s] == UNSEEN)
-			walk_from(w, s, lid, dest, ports);
+			walk_from(v, w, s, lid, ports);
 	account(v, w, dest, dest_sw);
 	account_loose(v, w, dest);
 	if (!v->all_carry)
@@ -370,6 +382,7 @@ static void collect(const struct verifier *v, const struct walker *w, struct tot
 		    struct rt_report *r)
 {
 	r->pairs += w->pairs;
+	r->apart += w->apart;
 	r->unreachable += w->unreachable;
 	r->loops += w->loops;
 	r->discarded += w->discarded;
@@ -432,6 +445,7 @@ int rt_verify(const struct fab *f, const struct rt_tables *t, const struct rt_ve
 		return rc;
 	sum.load = mem_zarray(f->nports, sizeof(*sum.load));
 	verify_all(&v, &sum, r);
+	r->islands = v.nislands;
 	loads_report(&v, sum.load, r);
 	r->cycles = cdg_cycles(&v.cdg, &path, &r->cyclic_channels);
 	for (size_t i = 0; i < path.n; i++)

@@ -59,6 +59,8 @@ struct verifier {
 	uint8_t *speaks;    /* by switch: it has a LID and so sends itself */
 	bool all_carry;	    /* every switch has a route of its own that counts for dependencies */
 	VEC(port_id) loose; /* hosts that are not connected to a switch */
+	uint32_t *island;   /* by switch: which of the parts that cables join */
+	uint32_t nislands;  /* parts with endports that count, pairs of loose hosts included */
 	uint64_t nsources;
 	port_id *lid_port;
 	uint32_t top_lid;
@@ -84,10 +86,19 @@ struct walker {
 	uint8_t *carries, *turns;
 	struct lane_walk *lanes;
 	uint64_t *load; /* by port id */
-	uint64_t pairs, unreachable, loops, discarded, down_up, hops_sum;
+	uint64_t pairs, apart, unreachable, loops, discarded, down_up, hops_sum;
 	uint32_t hops_max;
 	struct samples samples;
 };
+
+/* Which switches cables join, in v->island. */
+void islands_find(struct verifier *v);
+void islands_free(struct verifier *v);
+/* No cables lead from switch s to the switch of a destination; FAB_NONE: it has none. */
+static inline bool is_apart(const struct verifier *v, uint32_t s, uint32_t dest_sw)
+{
+	return dest_sw == FAB_NONE || v->island[s] != v->island[dest_sw];
+}
 
 void sample_add(struct samples *x, int kind, struct sample new);
 

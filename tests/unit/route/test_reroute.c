@@ -212,8 +212,8 @@ static void one_step(const struct state *ref, struct state *now, struct fab *f, 
 	assert_int_equal(st.new_links, 0);
 	r = world_verify(f, next.t, (struct rt_verify_opts){.rank = next.rank});
 	n->steps++;
-	n->whole += r.ok;
-	n->proven += r.ok && rt_verify_change(f, next.t, next.rank, &b);
+	n->whole += r.ok && !r.apart;
+	n->proven += r.ok && !r.apart && rt_verify_change(f, next.t, next.rank, &b);
 	rt_report_free(&r);
 	state_free(now);
 	*now = next;

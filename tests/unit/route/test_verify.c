@@ -2,7 +2,7 @@
 /*
  * The verifier against a walk of every pair, planted faults and credit loops. Keeps no state; each test
  * makes its own fabric. Does not measure time.
- * Covers: verify.c, verify_report.c, cdg.c
+ * Covers: verify.c, verify_islands.c, verify_report.c, cdg.c
  */
 #include "table_fixture.h"
 
@@ -197,6 +197,55 @@ TEST(tables_that_end_early_leave_pairs_unreachable)
 	rt_tables_free(t);
 	t = rt_tables_new(3, 8);
 	assert_int_equal(rt_verify(f, t, &(struct rt_verify_opts){0}, &r, &e), -EINVAL);
+	rt_tables_free(t);
+	fab_free(f);
+}
+
+/* Two lines of two switches, and a cable between two hosts. A missing entry inside a line is a fault; what no cables join is
+ * none, whatever entries say of it, but a packet that goes round is. */
+TEST(pairs_that_no_cables_join_are_no_fault)
+{
+	struct fab_builder *b = fab_builder_new();
+	struct rt_tables *t;
+	struct rt_report r;
+	struct fab *f;
+	uint32_t far;
+
+	for (unsigned i = 0; i < 4; i++)
+		add_host(b, 0x100 + 2 * i, add_switch(b, 1 + i, 4), 4);
+	link_up(b, 0, 1, 2, 2);
+	link_up(b, 4, 1, 6, 2);
+	f = with_lids(fab_build(b), 0);
+	t = fera(f, FAB_NONE, 0);
+	far = lid_of(f, 7);
+	r = verify(f, t, (struct rt_verify_opts){0});
+	assert_true(r.ok);
+	assert_int_equal(r.islands, 2);
+	assert_int_equal(r.pairs, 8 * 7);
+	assert_int_equal(r.apart, 2 * 4 * 4);
+	assert_int_equal(r.nproblems, 0);
+	rt_report_free(&r);
+	r = verify(f, t, (struct rt_verify_opts){.hosts_only = true});
+	assert_int_equal(r.apart, 2 * 2 * 2);
+	rt_report_free(&r);
+	rt_row(t, 0)[far] = 4; /* to a host of its own: dropped there */
+	r = verify(f, t, (struct rt_verify_opts){0});
+	assert_true(r.ok);
+	rt_report_free(&r);
+	rt_row(t, 0)[far] = 1;
+	rt_row(t, 1)[far] = 2; /* to and fro */
+	r = verify(f, t, (struct rt_verify_opts){0});
+	assert_false(r.ok);
+	assert_int_equal(r.loops, 4);
+	rt_report_free(&r);
+	rt_row(t, 0)[far] = rt_row(t, 1)[far] = IBA_PORT_NONE;
+	rt_row(t, 2)[far] = IBA_PORT_NONE; /* of its own island */
+	r = verify(f, t, (struct rt_verify_opts){0});
+	assert_false(r.ok);
+	assert_int_equal(r.unreachable, 2);
+	assert_int_equal(r.apart, 2 * 4 * 4);
+	expect_problem(&r, "no entry in S-");
+	rt_report_free(&r);
 	rt_tables_free(t);
 	fab_free(f);
 }
@@ -496,6 +545,7 @@ int main(void)
 		cmocka_unit_test(a_dead_port_is_found),
 		cmocka_unit_test(a_loop_is_found),
 		cmocka_unit_test(tables_that_end_early_leave_pairs_unreachable),
+		cmocka_unit_test(pairs_that_no_cables_join_are_no_fault),
 		cmocka_unit_test(a_turn_up_after_down_is_found),
 		cmocka_unit_test(a_ring_routed_one_way_round_has_one_credit_loop),
 		cmocka_unit_test(minimal_routes_on_a_ring_have_a_credit_loop_each_way),
