@@ -9,11 +9,16 @@
 #	DIAGS=0 bench/perf.sh		without infiniband-diags
 #	ROUNDS=20 bench/perf.sh		rounds that are measured; default 20
 #	SIZES='648 mtree 36 2' ...	another fabric: a name, then as for weft topo gen
+#	bench/perf.sh --write-docs	also refresh docs/results/perf.md
+#	bench/perf.sh --tables		measure nothing: the tables from the rows of the last run
 #
 # A round asks every linked port once where devices have 64-bit counters of errors (`agent all full`), and twice where
 # they have not (`agent all wide`). Rounds follow each other without a pause (perf.period 1ms); the row has the median and the
 # longest, and the CPU time that weft sm took for a round. Silent: one device in a hundred does not answer; they are counted
 # from the second round on, when it is known which those are, and the first round is given by itself.
+#
+# A link fails: a link between switches goes down and comes back, three times, without rounds and while rounds follow each other without a
+# pause: median and longest time from the first sign to the last table, as change_done has it.
 #
 # infiniband-diags on the same fabric: ibqueryerrors, which reads all ports; perfquery -x for each port, a process each, for
 # the first 500 ports, from which the time for all is computed (marked ~). Limit: ten minutes each.
@@ -125,6 +130,29 @@ measure()
 	stop
 }
 
+# reaction HOSTS PERIOD: one row; times of changes after a link went down
+reaction()
+{
+	local hosts=$1 period=$2 link i n
+	start full "$period"
+	[ "$period" = 0 ] || wait_for $limit has_rounds 2
+	link=$(awk '/^Switch/ { id = $3; gsub(/"/, "", id) }
+		/^\[[0-9]+\]/ && id && $2 ~ /^"S-/ { p = $1; gsub(/[^0-9]/, "", p); print id "[" p "]"; exit }' "$work/net")
+	for i in 1 2 3; do
+		for what in unlink relink; do
+			n=$(ctl changes --json | jq '.changes | length')
+			fabric "$what $link" > /dev/null
+			wait_for 60 sh -c "[ \$('$weft' ctl --socket '$work/sm.sock' changes --json | jq '.changes | length') -gt $n ]"
+			ctl wait --timeout 60s > /dev/null
+		done
+	done
+	ctl changes --json | jq -c --argjson hosts "$hosts" --arg period "$period" --argjson rounds "$(figure ".rounds // 0" 2> /dev/null || echo 0)" \
+		'[.changes[] | select(.cause != "start") | .time_s] | sort |
+		 {kind: "reaction", hosts: $hosts, period: $period, changes: length, median_s: .[length / 2 | floor], longest_s: .[-1], rounds: $rounds}' |
+		tee -a "$rows"
+	stop
+}
+
 # tool HOSTS NAME COMMAND...: seconds, or null after the limit
 tool()
 {
@@ -173,6 +201,8 @@ table()
 		"| hosts | ports | counters | silent | queries | round, median | longest | CPU a round | memory |",
 		"|---:|---:|---|---:|---:|---:|---:|---:|---:|",
 		(.[] | select(.kind == "weft") | "| \(.hosts) | \(.ports) | \(.agent) | \(.silent) | \(.round_queries) | \(.median_s | ms) | \(.longest_s | ms) | \(.cpu_s | ms) | \(.memory_bytes / 1e6 | round) MB |"),
+		"", "| hosts | a link fails or comes back | median | longest |", "|---:|---|---:|---:|",
+		(.[] | select(.kind == "reaction") | "| \(.hosts) | \(if .period == "0" then "no rounds" else "rounds without a pause" end) | \(.median_s | ms) | \(.longest_s | ms) |"),
 		"", "| hosts | tool | time |", "|---:|---|---:|",
 		(.[] | select(.kind == "tool") | "| \(.hosts) | \(.tool) | \(if .time_s then (.time_s * 100 | round / 100 | tostring) + " s" else "over the limit" end) |")' "$rows"
 }
@@ -186,8 +216,11 @@ if [ -z "$tables_only" ]; then
 		measure "$hosts" full 0 || status=1
 		measure "$hosts" wide 0 || status=1
 		measure "$hosts" full 0.01 || status=1
+		reaction "$hosts" 0 || status=1
+		reaction "$hosts" 1ms || status=1
 		[ "$diags" = 0 ] || compare "$hosts" || status=1
 	done <<< "$sizes"
 fi
 table | tee "$out/perf.md"
+[ -z "$docs" ] || write_result perf.md rounds < "$out/perf.md"
 exit $status

@@ -2,10 +2,16 @@
 /*
  * CPU time that subnet administration takes for a request, without sockets: sa-bench [ARITY] [LEVELS] [QUERIES]. One line of
  * JSON: microseconds for one PathRecord by Get, for a table of paths from one port to all, for a table of all NodeRecords.
- * Keeps no state; the subnet is simulated.
+ * Beside them what the least server takes for a packet of the fabric's size over the same kind of sockets: wait, receive,
+ * send back, for a client with one packet outstanding and for one with 32. Keeps no state; the subnet is simulated.
  */
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "iba/rmpp.h"
 #include "lab/lab.h"
@@ -112,6 +118,77 @@ static void open_subnet(struct bench *b, unsigned arity, unsigned levels)
 			vec_push(&b->hosts, b->fab->ports[p].guid);
 }
 
+/* ---- sockets alone ---- */
+
+enum { PACKET = 288, MOST = 32 };
+
+struct packets {
+	uint8_t bytes[MOST][PACKET];
+	struct iovec iov[MOST];
+	struct mmsghdr msg[MOST];
+};
+
+static void packets_init(struct packets *p)
+{
+	*p = (struct packets){0};
+	for (unsigned i = 0; i < MOST; i++) {
+		p->iov[i] = (struct iovec){p->bytes[i], PACKET};
+		p->msg[i].msg_hdr = (struct msghdr){.msg_iov = &p->iov[i], .msg_iovlen = 1};
+	}
+}
+
+/* Keeps so many packets outstanding until it is killed. */
+__attribute__((noreturn)) static void ask_for_ever(int fd, unsigned outstanding)
+{
+	struct packets p;
+	int n = (int)outstanding;
+
+	packets_init(&p);
+	while (n > 0) {
+		for (int sent = 0; sent < n; sent++)
+			if (send(fd, p.bytes[0], PACKET, 0) != PACKET)
+				_exit(1);
+		n = recvmmsg(fd, p.msg, MOST, MSG_WAITFORONE, NULL);
+	}
+	_exit(0);
+}
+
+/* CPU time of a server for each of n packets; 0: it could not be measured. */
+static double echo(unsigned n, unsigned outstanding)
+{
+	int fd[2], poll = epoll_create1(0);
+	struct epoll_event ev = {.events = EPOLLIN};
+	struct packets p;
+	double start = 0;
+	unsigned done = 0;
+	pid_t child;
+
+	if (poll < 0 || socketpair(AF_UNIX, SOCK_DGRAM, 0, fd))
+		return 0;
+	child = fork();
+	if (!child)
+		ask_for_ever(fd[1], outstanding);
+	packets_init(&p);
+	epoll_ctl(poll, EPOLL_CTL_ADD, fd[0], &ev);
+	start = cpu_us();
+	while (child > 0 && done < n && epoll_wait(poll, &ev, 1, 1000) > 0) {
+		int k = recvmmsg(fd[0], p.msg, MOST, MSG_DONTWAIT, NULL);
+
+		if (k <= 0 || sendmmsg(fd[0], p.msg, (unsigned)k, 0) != k)
+			break;
+		done += (unsigned)k;
+	}
+	start = cpu_us() - start;
+	if (child > 0) {
+		kill(child, SIGKILL);
+		waitpid(child, NULL, 0);
+	}
+	close(fd[0]);
+	close(fd[1]);
+	close(poll);
+	return done ? start / done : 0;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned n = argc > 3 ? (unsigned)atoi(argv[3]) : 200000;
@@ -122,8 +199,11 @@ int main(int argc, char **argv)
 	gets(&b, 1); /* the first one reads what the others use */
 	printf("{\"hosts\": %u, \"path_us\": %.3f", b.fab->nhosts, gets(&b, MAX(n, 1u)));
 	printf(", \"paths_to_all_us\": %.1f", tables(&b, IBA_SA_PATH, IBA_SA_BIT(path, sgid), 20));
-	printf(", \"nodes_us\": %.1f, \"mads\": %llu}\n", tables(&b, IBA_SA_NODE, 0, 20),
+	printf(", \"nodes_us\": %.1f, \"mads\": %llu", tables(&b, IBA_SA_NODE, 0, 20),
 	       (unsigned long long)b.records);
+	fflush(stdout);
+	printf(", \"sockets_us\": %.2f, \"sockets_32_us\": %.2f}\n", echo(50000, 1),
+	       echo(50000, MOST));
 	vec_free(&b.hosts);
 	sa_free(b.sa);
 	lab_free(b.lab);
