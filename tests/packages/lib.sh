@@ -2,9 +2,10 @@
 # shellcheck shell=sh disable=SC2034,SC2046,SC2154 # the scripts that read this use what is set here
 #
 # What the tests of packages share: the life of a package in a directory $root, by $dpkg, which runs dpkg there. old and new are
-# directories with packages.
+# directories with packages; those of debug symbols are left out.
 
 n=0
+failed=0
 ok()
 {
 	name=${life:-}$1
@@ -13,6 +14,7 @@ ok()
 	if "$@" > "$dir/said" 2>&1; then
 		echo "ok $n - $name"
 	else
+		failed=1
 		echo "not ok $n - $name"
 		sed 's/^/# /' "$dir/said" >&2
 	fi
@@ -22,7 +24,7 @@ ok()
 next_version()
 {
 	mkdir -p "$2"
-	for deb in "$1"/weft*.deb; do
+	for deb in "$1"/weft_*.deb "$1"/weft-fabric_*.deb "$1"/weft-doc_*.deb; do
 		rm -rf "$dir/unpacked"
 		dpkg-deb -R "$deb" "$dir/unpacked" || return 1
 		was=$(sed -n 's/^Version: //p' "$dir/unpacked/DEBIAN/control")
@@ -35,7 +37,7 @@ next_version()
 # packages_in DIR: files of packages there, as $dpkg sees them; $inside is where its root is
 packages_in()
 {
-	for deb in "${inside:-}$1"/weft*.deb; do
+	for deb in "${inside:-}$1"/weft_*.deb "${inside:-}$1"/weft-fabric_*.deb "${inside:-}$1"/weft-doc_*.deb; do
 		echo "${deb#"${inside:-}"}"
 	done
 }

@@ -68,7 +68,8 @@ run $weft ctl --socket /run/weft/sm.sock stop
 kill $fabric
 grep '"distribution": 0' /tmp/smps
 SH
-	chroot "$root" sh /upgrade.sh "$new" && $dpkg -P weft-fabric weft-doc weft
+	chroot "$root" sh /upgrade.sh "$new" || { cat "$root/tmp/sm.log" && return 1; }
+	$dpkg -P weft-fabric weft-doc weft
 }
 
 for suite in ${*:-bookworm trixie}; do
@@ -87,7 +88,8 @@ for suite in ${*:-bookworm trixie}; do
 	[ -d "$new" ] || ok "packages of a later version" next_version "$packages" "$new" 0.2.0
 	rm -rf "$root/old" "$root/new"
 	mkdir -p "$root/old" "$root/new"
-	cp "$packages"/weft*.deb "$root/old"
+	inside=
+	cp $(packages_in "$packages") "$root/old"
 	cp "$new"/weft*.deb "$root/new"
 	dpkg="chroot $root dpkg"
 	life="$suite: "
@@ -99,3 +101,4 @@ for suite in ${*:-bookworm trixie}; do
 	unmount
 done
 echo "1..$n"
+exit $failed
