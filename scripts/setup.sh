@@ -70,7 +70,7 @@ fi
 
 # shellcheck disable=SC2086 # lists of words
 want=$(missing $need)
-# What single tests need, which are skipped without it: a browser (the page), monitoring (about 25 MB to load), tools for packages,
+# A quicker linker. What single tests need, which are skipped without it: a browser (the page), monitoring (about 25 MB to load), tools for packages,
 # other shells.
 wish=
 if [ "$level" = test ]; then
@@ -78,7 +78,7 @@ if [ "$level" = test ]; then
 	command -v npm > /dev/null || wish="$wish npm"
 	command -v chromium > /dev/null || wish="$wish chromium"
 	# shellcheck disable=SC2046 # words
-	wish="$wish $(missing prometheus prometheus-node-exporter debhelper dpkg-dev lintian fish zsh | tr '\n' ' ')"
+	wish="$wish $(missing mold prometheus prometheus-node-exporter debhelper dpkg-dev lintian fish zsh | tr '\n' ' ')"
 	wish=$(echo $wish) # without blanks around it
 fi
 if [ -z "$want$wish" ]; then

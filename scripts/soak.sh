@@ -17,7 +17,7 @@
 # shellcheck disable=SC2317 # parts are called by name
 set -u
 
-parts="trials changes planes combinations swarm provoked lies odd storm requests liar flood kills stalls managers servers disk state failures fuzz"
+parts="trials changes planes combinations compilers sizes swarm provoked lies odd storm requests liar flood kills stalls managers servers disk state failures fuzz"
 build=$(cd "$1" && pwd) || exit 2
 san=$(cd "${SOAK_SAN:-$1}" && pwd) || exit 2
 shift
@@ -70,6 +70,20 @@ part_planes() { split planes planes; }
 
 combinations() { exec "$build/tests/scenario/test_combinations" "$1" "$2"; }
 part_combinations() { split combinations combinations; }
+
+# One trace a seed, whatever compiled it.
+part_compilers()
+{
+	did="$seeds seeds"
+	sh "$root/tests/scenario/compilers.sh" "$root" "$build/tests/scenario/test_trials" gcc "$seeds" 64 -O3 > "$out/compilers.log" 2>&1
+}
+
+# The page at every size in both themes.
+part_sizes()
+{
+	did="all scenes"
+	ALL_THEMES=1 "$root/ui/test/engine.sh" sizes "$build/src/cli/weft" "$out/ui-shots" > "$out/sizes.log" 2>&1
+}
 
 # Schedules with several managers. What was reached is printed for each core.
 swarm() { exec "$build/src/cli/weft" sim trial --swarm --seed "$1" --count "$2" --save "$out/swarm-failures"; }

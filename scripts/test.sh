@@ -12,6 +12,12 @@ dir=$1
 compiler=$2
 shift 2
 
+# The tests are 260 programs: the quickest linker there is.
+for linker in mold lld gold; do
+	if [ -z "${CC_LD-}" ] && command -v "ld.$linker" > /dev/null; then
+		export CC_LD=$linker
+	fi
+done
 if [ ! -e "$dir/build.ninja" ]; then
 	echo "test: setting up $dir $*"
 	CC=$compiler meson setup "$dir" -Dtests=true "$@" > /dev/null
@@ -22,8 +28,8 @@ echo "test: building $dir"
 ninja -C "$dir" --quiet
 rm -f "$dir/meson-logs/testlog.json"
 echo "test: running $dir"
-# The first fault of UBSan must count; leaks count by default. One test more than there are cores:
-# those beside other programs mostly wait.
+# The first fault of UBSan must count; leaks count by default. Two tests more than there are
+# cores: those beside other programs mostly wait.
 # shellcheck disable=SC2046,SC2086 # an option and its word for each suite
 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	meson test -C "$dir" --no-rebuild --print-errorlogs --timeout-multiplier 4 \

@@ -23,11 +23,10 @@ weft()
 	"$bin" "$@"
 }
 
-# Names, sizes and contents of all there is.
+# Names of all there is, and of files inode, size and time of change, which no program can set.
 contents()
 {
-	find . | LC_ALL=C sort
-	find . -type f -exec cksum {} + | LC_ALL=C sort
+	find . -type f -printf '%p %i %s %C@\n' -o -printf '%p\n' | LC_ALL=C sort
 }
 
 # row COMMAND MESSAGE

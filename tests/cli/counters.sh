@@ -87,6 +87,25 @@ not_sick()
 }
 ok "five errors are not a sick link" not_sick
 
+# Packets over the link and beside it, again and again, from before it is sick until it is in use again.
+traffic()
+{
+	while [ -e running ]; do
+		for pair in '10 20' '20 10' '10 30' '30 10' '20 4c'; do
+			fabric flow "H-00010000000000${pair% *}" "H-00010000000000${pair#* }" 10 > said 2>&1 &&
+				echo "$pair" >> arrived || cat said >> lost
+		done
+	done
+}
+touch running arrived lost
+traffic &
+pids="$pids $!"
+through()
+{
+	until_true test -s arrived && ctl route H-0001000000000010 H-0001000000000020 | grep -q root0
+}
+ok "packets pass the link" through
+
 sick()
 {
 	from=$(rounds)
@@ -102,7 +121,7 @@ isolated()
 {
 	until_true sh -c "'$weft' ctl --socket '$dir/ctl' sick --json | jq -e '.isolated == 1'" &&
 		until_true sh -c "'$weft' ctl --socket '$dir/ctl' topology --json | grep -q ." &&
-		ctl wait && ctl sick && ctl route H-0001000000000010 H-000100000000004c > route && ! grep -q root0 route
+		ctl wait && ctl sick && ctl route H-0001000000000010 H-0001000000000020 > route && [ -s route ] && ! grep -q root0 route
 }
 ok "and isolated: no route uses it" isolated
 
@@ -120,6 +139,14 @@ reinstated()
 		ctl changes --json | jq -e '[.changes[] | select(.cause == "release")] | length == 1'
 }
 ok "it is used again when it is well" reinstated
+
+lossless()
+{
+	rm running
+	ctl route H-0001000000000010 H-0001000000000020 | grep -q root0 && sleep 0.2 || return 1
+	wc -l arrived && cat lost && [ ! -s lost ] && [ "$(wc -l < arrived)" -ge 100 ]
+}
+ok "and no packet was lost meanwhile" lossless
 
 uncleared()
 {

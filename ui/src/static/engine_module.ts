@@ -47,13 +47,15 @@ export class EngineModule {
 			throw new EngineEnded(this.said.trim() || 'the engine gave up');
 		};
 		const none = (): number => 8; /* EBADF */
+		const noFile = (): number => -52; /* ENOSYS */
 		this.x = new WebAssembly.Instance(module, {
 			weft: {
 				emit: (at: number, len: number) => this.onFrame(new Uint8Array(this.x.memory.buffer, at >>> 0, len >>> 0).slice()),
 				fault: (at: bigint, text: number, len: number) =>
 					this.faults.push({ at: BigInt.asUintN(64, at), text: new TextDecoder().decode(new Uint8Array(this.x.memory.buffer, text >>> 0, len).slice()) }),
 			},
-			env: { emscripten_notify_memory_growth: () => {} },
+			/* There are no files: engines that read tables from one are linked in, and never called. */
+			env: { emscripten_notify_memory_growth: () => {}, __syscall_fstat64: noFile, __syscall_stat64: noFile, __syscall_fstatat64: noFile },
 			wasi_snapshot_preview1: {
 				proc_exit: ended,
 				fd_write: (_fd: number, iovs: number, n: number, written: number) => {

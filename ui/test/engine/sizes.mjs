@@ -31,9 +31,13 @@ const faults = () => {
 	return bad;
 };
 
+// A theme changes colours only: each size in one of them, the other one in the next scene; ALL_THEMES=1: each size in both.
+let looks = 0;
+
 async function look(w, scene) {
-	for (const [width, height] of SIZES)
-		for (const theme of ['dark', 'light']) {
+	looks++;
+	for (const [i, [width, height]] of SIZES.entries())
+		for (const theme of env.ALL_THEMES ? ['dark', 'light'] : [['dark', 'light'][(i + looks) % 2]]) {
 			await w.page.setViewport({ width, height });
 			await w.page.focus('#gl');
 			if ((await w.get(() => document.documentElement.classList.contains('light'))) !== (theme === 'light'))
