@@ -75,7 +75,7 @@ part_combinations() { split combinations combinations; }
 part_compilers()
 {
 	did="$seeds seeds"
-	sh "$root/tests/scenario/compilers.sh" "$root" "$build/tests/scenario/test_trials" gcc "$seeds" 64 -O3 > "$out/compilers.log" 2>&1
+	sh "$root/tests/scenario/compilers.sh" "$root" "$build/tests/scenario/test_trials" gcc "$seeds" 64 all > "$out/compilers.log" 2>&1
 }
 
 # The page at every size in both themes.

@@ -193,6 +193,13 @@ sees()
 	sm_ask status | jq -e ".state == \"NotActive\" and .observes and .subnet.switches == $1 and .phase == \"ready\"" > /dev/null
 }
 
+# The first sight of the subnet, a switch that went and came, a link; a switch may come in several steps, link by link.
+told()
+{
+	sm_ask changes | jq -e '[.changes[].nodes[] | .event] == ["gone", "came"] and (.changes | length) >= 4 and
+		(.changes | last | .links | length) == 1' > /dev/null
+}
+
 # Beside OpenSM it sees what OpenSM does. Without a master it stays what it is, and changes lead to no Set at all.
 observes()
 {
@@ -201,17 +208,16 @@ observes()
 	emu_start net && opensm_start || return 1
 	"$weft" sm --observe --sweep 200ms --transport ibsim --device $ours --state "$dir/none.db" --control "$dir/ctl" > sm.log 2>&1 &
 	sm_pid=$!
-	until_true 10 sees 6 || { sm_ask status && cat sm.log && return 1; }
+	until_true 30 sees 6 || { sm_ask status && cat sm.log && return 1; }
 	sm_ask status | jq -e '.subnet.lids == 14 and any(.managers[]; .state == "Master")' > /dev/null || { sm_ask status && return 1; }
 	kill -9 "$opensm_pid" && wait "$opensm_pid" 2> /dev/null
 	opensm_pid=
 	emu_ask 'meter reset' > /dev/null
-	emu_ask 'off root0' > /dev/null && until_true 10 sees 5 && emu_ask 'on root0' > /dev/null && until_true 10 sees 6 &&
-		emu_ask 'unlink "S-0002000000000001"[4]' > /dev/null && sleep 2 || { sm_ask status && cat sm.log && return 1; }
-	sm_ask changes | jq -e '[.changes[].nodes[] | .event] == ["gone", "came"] and (.changes | length) == 4' > /dev/null ||
-		{ sm_ask changes && return 1; }
+	emu_ask 'off root0' > /dev/null && until_true 30 sees 5 && emu_ask 'on root0' > /dev/null && until_true 30 sees 6 &&
+		emu_ask 'unlink "S-0002000000000001"[4]' > /dev/null && until_true 30 told && until_true 30 sees 6 ||
+		{ sm_ask status && sm_ask changes && cat sm.log && return 1; }
 	[ "$(sets)" = 0 ] && [ "$(emu_ask meter | awk '$1 == "Get" { n += $3 } END { print n + 0 }')" -gt 100 ] &&
-		sees 6 && [ ! -e none.db ] || { emu_ask meter && return 1; }
+		[ ! -e none.db ] || { emu_ask meter && return 1; }
 }
 
 ok "OpenSM brings the fabric up" first

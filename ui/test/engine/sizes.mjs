@@ -31,13 +31,13 @@ const faults = () => {
 	return bad;
 };
 
-// A theme changes colours only: each size in one of them, the other one in the next scene; ALL_THEMES=1: each size in both.
+// Each scene at one size in one theme, the next one at the other; ALL_THEMES=1: each at both sizes in both themes.
 let looks = 0;
 
 async function look(w, scene) {
 	looks++;
-	for (const [i, [width, height]] of SIZES.entries())
-		for (const theme of env.ALL_THEMES ? ['dark', 'light'] : [['dark', 'light'][(i + looks) % 2]]) {
+	for (const [width, height] of env.ALL_THEMES ? SIZES : [SIZES[looks % 2]])
+		for (const theme of env.ALL_THEMES ? ['dark', 'light'] : [looks % 3 ? 'dark' : 'light']) {
 			await w.page.setViewport({ width, height });
 			await w.page.focus('#gl');
 			if ((await w.get(() => document.documentElement.classList.contains('light'))) !== (theme === 'light'))
