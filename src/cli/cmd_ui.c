@@ -5,6 +5,7 @@
 #include "cli/cmds.h"
 #include "cli/ctl.h"
 #include "web/web.h"
+#include "window/window.h"
 
 enum { FILE_MAX = 60 << 20 };
 
@@ -31,7 +32,22 @@ static void ready(const char *url)
 	fflush(stdout);
 }
 
-/* The text of a netlist that can be read; NULL after a message. */
+/* Has the fabric as many nodes as the page can show, virtual functions included? */
+static int size_check(const char *path, const struct fab *f, struct err *e)
+{
+	struct fab *devices = fab_devices(f, e);
+	unsigned n = devices ? devices->nnodes : 0;
+
+	if (!devices)
+		return -EINVAL;
+	fab_free(devices);
+	return n && n <= WINDOW_NODES_MAX
+		       ? 0
+		       : err_set(e, -EINVAL, "%s: expected a fabric of 1 to %d nodes, found %u",
+				 path, WINDOW_NODES_MAX, n);
+}
+
+/* The text of a netlist that can be shown; NULL after a message. */
 static char *netlist_load(const char *path)
 {
 	struct fab_netlist n = {0};
@@ -49,9 +65,11 @@ static char *netlist_load(const char *path)
 	else
 		rc = fab_netlist_parse(&n, path, text, len, &e);
 	if (!rc) {
+		rc = size_check(path, n.fab, &e);
 		fab_netlist_free(&n);
-		return text;
 	}
+	if (!rc)
+		return text;
 	cli_bad("%s", e.text);
 	free(text);
 	return NULL;

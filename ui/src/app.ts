@@ -70,6 +70,8 @@ export class App {
 	lastState: W.StateFrame | null = null;
 	lastFlights: { smps: W.Flights | null; packets: W.Flights | null; from: number; to: number } = { smps: null, packets: null, from: 0, to: 0 };
 	chosenSpeed = 200;
+	/* The last error that is no answer to a request: why the file of the server could not be opened. */
+	refused = '';
 	/* Why the engine ended; '': it has not. */
 	ended = '';
 	/* Links of the fabric as it was opened; cables that a run plugs come after them. */
@@ -182,8 +184,10 @@ export class App {
 			this.emit('run');
 		} else if (j['progress'])
 			this.onProgress(j['progress'] as Progress);
-		else if (j['error'])
-			this.report(String(j['error']), true);
+		else if (j['error']) {
+			this.refused = String(j['error']);
+			this.report(this.refused, true);
+		}
 		else if (j['status'] || j['changes'] || j['vms'] || j['event'] || j['live'])
 			this.liveFrame(j);
 	}

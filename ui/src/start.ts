@@ -218,8 +218,8 @@ function first(app: App, view: View, shell: Shell, pane: Pane, restore: (fragmen
 			if (await restore(location.hash).catch((e: Error) => (app.report(e.message, true), false)))
 				return;
 			await new Promise((r) => setTimeout(r, 60));
-			for (let i = 0; i < 100 && app.hello?.file && !app.fabric; i++)
-				await new Promise((r) => setTimeout(r, 50));
+			if (app.hello?.file && !(await fileOpened(app, app.hello.file)))
+				return;
 			if (app.fabric) {
 				app.name ||= app.hello?.file ?? '';
 				if (!(await app.attach()))
@@ -234,6 +234,17 @@ function first(app: App, view: View, shell: Shell, pane: Pane, restore: (fragmen
 	});
 	addEventListener('hashchange', () => void restore(location.hash).catch((e: Error) => app.report(e.message, true)));
 	void view;
+}
+
+/* The fabric of the file that the server opens comes as soon as it can be drawn, which takes seconds for a large one. Without it
+ * there is a message, and no other fabric in its place. */
+async function fileOpened(app: App, file: string): Promise<boolean> {
+	for (let i = 1; !app.fabric && !app.ended && !app.refused; i++) {
+		await new Promise((r) => setTimeout(r, 50));
+		if (i % 80 === 40)
+			app.report(`Opening ${file}: ${Math.round(i / 20)} s`, false);
+	}
+	return app.fabric !== null;
 }
 
 async function restoreLink(app: App, view: View, fragment: string): Promise<boolean> {
