@@ -64,19 +64,28 @@ double cli_rss_mib(void)
 
 static double progress_s; /* when the line was last drawn; 0: it is not on the screen */
 
+enum { LOG_EVERY_S = 60 }; /* a line of progress in a file */
+
 void cli_progress(const char *fmt, ...)
 {
+	static double logged_s;
+	bool drawn = isatty(STDERR_FILENO);
 	char line[256];
 	struct winsize size;
 	double now = cli_wall_s();
 	va_list ap;
 
-	if (now - began_s < 2 || (progress_s > 0 && now - progress_s < 0.1) ||
-	    !isatty(STDERR_FILENO))
+	if (drawn ? now - began_s < 2 || (progress_s > 0 && now - progress_s < 0.1)
+		  : now - MAX(logged_s, began_s) < LOG_EVERY_S)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
+	if (!drawn) {
+		fprintf(stderr, "%s\n", line);
+		logged_s = now;
+		return;
+	}
 	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col && size.ws_col < sizeof(line))
 		line[size.ws_col - 1] = 0; /* a line that wraps cannot be redrawn */
 	fprintf(stderr, "\r\033[K%s", line);

@@ -104,7 +104,7 @@ const char *cli_duration(time_ps t); /* 12.5 us, 3.210 ms, 1.204 s */
 double cli_wall_s(void);  /* monotonic seconds */
 double cli_rss_mib(void); /* this process's peak resident memory */
 
-/* A line on standard error, redrawn in place, only on a terminal and only after two seconds. */
+/* A line on standard error: redrawn in place after two seconds on a terminal, elsewhere one more each minute. */
 void cli_progress(const char *fmt, ...) PRINTF(1, 2);
 void cli_progress_end(void);
 /* The same for a step that cannot report progress: its name appears if it takes long. */
