@@ -231,47 +231,48 @@ ok "the build makes a page of every command" pages_are_built
 
 # ---- completion ----
 
-# completes "LINE" "WORDS": what bash would offer behind the line; a blank at the end starts a word
-completes()
+# all_complete: for each line of `cases`, a line of a shell and, after a tab, the words that bash would offer behind it; a blank at the
+# end starts a word. One bash for all of them.
+all_complete()
 {
 	# shellcheck disable=SC2016 # bash's variables
 	bash -c '
 		source "$1"
-		read -ra COMP_WORDS <<< "$2"
-		[[ $2 == *" " ]] && COMP_WORDS+=("")
-		COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
-		_weft
-		echo "${COMPREPLY[*]}"' bash "$dir/weft.bash" "$1" > offered
-	[ "$(cat offered)" = "$2" ] || { echo "'$1' offers '$(cat offered)', expected '$2'" && false; }
+		while IFS=$(printf "\t") read -r line want; do
+			read -ra COMP_WORDS <<< "$line"
+			[[ $line == *" " ]] && COMP_WORDS+=("")
+			COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+			COMPREPLY=()
+			_weft < /dev/null
+			[ "${COMPREPLY[*]}" = "$want" ] || { echo "\"$line\" offers \"${COMPREPLY[*]}\", expected \"$want\"" && exit 1; }
+			n=$((n + 1))
+		done
+		[ "$n" = "$2" ]' bash "$dir/weft.bash" "$(wc -l < cases)" < cases
 }
 
 completion_follows_table()
 {
 	"$bin" completion bash > weft.bash || return 1
-	while IFS= read -r c; do
-		sub=${c#* }
-		[ "$sub" = "$c" ] || completes "weft $c" "$sub" || return 1
-		jq -r --arg c "$c" '.commands[] | select(.name == $c) | .options[] |
-			"--" + .name, (.letter | values | "-" + .)' table > want
-		completes "weft $c -" "$(paste -sd ' ' want)" || return 1
-		jq -r --arg c "$c" '.commands[] | select(.name == $c) | .options[] | select(.choices) |
-			.name + "=" + (.choices | join(" "))' table > want
-		while IFS='=' read -r opt choices; do
-			completes "weft $c --$opt " "$choices" || return 1
-			completes "weft $c --$opt = " "$choices" || return 1
-		done < want
-	done < names
+	jq -r --rawfile names names '.commands[] | .name as $c | select($names | split("\n") | index($c)) |
+		($c | select(contains(" ")) | ["weft " + $c, (split(" ")[1:] | join(" "))]),
+		["weft " + $c + " -", ([.options[] | "--" + .name, (.letter | values | "-" + .)] | join(" "))],
+		(.options[] | select(.choices) | ("", "= ") as $sign | ["weft \($c) --\(.name) \($sign)", (.choices | join(" "))]) |
+		join("\t")' table > cases
+	[ "$(wc -l < cases)" -gt 100 ] && all_complete
 }
 
 completion_of_words()
 {
-	completes "weft rou" route || return 1
-	completes "weft topo ge" gen || return 1
-	completes "weft ctl sta" status || return 1
-	completes "weft help topo ge" gen || return 1
-	completes "weft man topo ge" gen || return 1
-	completes "weft --v" --version || return 1
-	touch "file one.txt" && completes "weft topo show fil" "file one.txt"
+	tr '>' '\t' > cases <<- 'END'
+		weft rou>route
+		weft topo ge>gen
+		weft ctl sta>status
+		weft help topo ge>gen
+		weft man topo ge>gen
+		weft --v>--version
+		weft topo show fil>file one.txt
+	END
+	touch "file one.txt" && all_complete
 }
 
 if command -v bash > /dev/null; then
