@@ -28,6 +28,14 @@ void cdg_free(struct cdg *c)
 	c->bits = NULL;
 }
 
+void cdg_unite(struct cdg *to, const struct cdg *from)
+{
+	size_t n = (size_t)to->nvls * to->f->nports * to->nvls * to->words;
+
+	for (size_t i = 0; i < n; i++)
+		to->bits[i] |= from->bits[i];
+}
+
 void cdg_cut(struct cdg *c, uint32_t sw, unsigned in, unsigned out)
 {
 	node_id n = c->f->switches[sw];

@@ -38,6 +38,8 @@ static inline void cdg_add(struct cdg *c, port_id from, unsigned vl, unsigned ou
 		__atomic_fetch_or(w, bit, __ATOMIC_RELAXED);
 }
 
+/* Add all dependencies of another graph over the same channels. One thread at a time. */
+void cdg_unite(struct cdg *to, const struct cdg *from);
 /* No packet goes from port `in` to port `out` of switch sw on any VL: remove those dependencies. */
 void cdg_cut(struct cdg *c, uint32_t sw, unsigned in, unsigned out);
 

@@ -184,11 +184,17 @@ static unsigned map_of(const struct rt_lanes *l, uint32_t sw, unsigned in, unsig
 	return pairs ? pairs[in * ports_of(l, sw) + out] : l->map[sw];
 }
 
+const struct rt_sl2vl *rt_sl2vl_at(const struct rt_tables *t, uint32_t sw, unsigned in,
+				   unsigned out)
+{
+	static const struct rt_sl2vl one_lane;
+
+	return t->lanes ? &t->lanes->maps.at[map_of(t->lanes, sw, in, out)] : &one_lane;
+}
+
 unsigned rt_vl(const struct rt_tables *t, uint32_t sw, unsigned in, unsigned out, unsigned sl)
 {
-	const struct rt_lanes *l = t->lanes;
-
-	return l ? l->maps.at[map_of(l, sw, in, out)].vl[sl] : 0;
+	return rt_sl2vl_at(t, sw, in, out)->vl[sl];
 }
 
 /* ---- from one snapshot to the next ---- */
@@ -228,23 +234,67 @@ void rt_lanes_carry(const struct fab *from, const struct rt_tables *t, const str
 
 /* ---- questions ---- */
 
-static bool rows_same(const struct rt_tables *a, const struct rt_tables *b, uint32_t sw,
-		      unsigned in)
-{
-	uint32_t top = MAX(a->top_lid, b->top_lid);
+/* The bytes of a row and how many of them count; none without lanes, as all SLs are 0 then. */
+struct sl_bytes {
+	const uint8_t *at;
+	uint32_t n;
+};
 
-	for (uint32_t lid = 0; lid <= top; lid++)
-		if (rt_sl(a, sw, in, lid) != rt_sl(b, sw, in, lid))
+static struct sl_bytes sl_bytes(const struct rt_tables *t, uint32_t sw, unsigned in)
+{
+	const struct rt_lanes *l = t->lanes;
+
+	if (!l)
+		return (struct sl_bytes){(const uint8_t *)"", 0};
+	return (struct sl_bytes){rt_sl_row(t, l->sl_row[l->first[sw] + in]), t->top_lid + 1};
+}
+
+static bool all_zero(const uint8_t *at, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (at[i])
 			return false;
 	return true;
 }
 
-static bool maps_same(const struct rt_tables *a, const struct rt_tables *b, uint32_t sw,
-		      unsigned in, unsigned out)
+static bool rows_same(struct sl_bytes a, struct sl_bytes b)
 {
-	for (unsigned sl = 0; sl < RT_SLS; sl++)
-		if (rt_vl(a, sw, in, out, sl) != rt_vl(b, sw, in, out, sl))
+	uint32_t both = MIN(a.n, b.n);
+
+	return !memcmp(a.at, b.at, both) && all_zero(a.at + both, a.n - both) &&
+	       all_zero(b.at + both, b.n - both);
+}
+
+/* Ports of a switch mostly share a row. */
+static bool sls_same(const struct rt_tables *a, const struct rt_tables *b, uint32_t sw, unsigned n)
+{
+	struct sl_bytes x = {0}, y = {0};
+
+	for (unsigned in = 0; in <= n; in++) {
+		struct sl_bytes p = sl_bytes(a, sw, in), q = sl_bytes(b, sw, in);
+
+		if ((p.at != x.at || q.at != y.at) && !rows_same(p, q))
 			return false;
+		x = p;
+		y = q;
+	}
+	return true;
+}
+
+static bool maps_same(const struct rt_tables *a, const struct rt_tables *b, uint32_t sw, unsigned n)
+{
+	const struct rt_sl2vl *x = NULL, *y = NULL;
+
+	for (unsigned in = 0; in <= n; in++)
+		for (unsigned out = 0; out <= n; out++) {
+			const struct rt_sl2vl *p = rt_sl2vl_at(a, sw, in, out);
+			const struct rt_sl2vl *q = rt_sl2vl_at(b, sw, in, out);
+
+			if ((p != x || q != y) && memcmp(p, q, sizeof(*p)))
+				return false;
+			x = p;
+			y = q;
+		}
 	return true;
 }
 
@@ -255,15 +305,17 @@ bool rt_lanes_same(const struct fab *f, const struct rt_tables *a, const struct 
 	for (uint32_t s = 0; s < f->nswitches; s++) {
 		unsigned n = f->nodes[f->switches[s]].nports;
 
-		for (unsigned in = 0; in <= n; in++) {
-			if (!rows_same(a, b, s, in))
-				return false;
-			for (unsigned out = 0; out <= n; out++)
-				if (!maps_same(a, b, s, in, out))
-					return false;
-		}
+		if (!sls_same(a, b, s, n) || !maps_same(a, b, s, n))
+			return false;
 	}
 	return true;
+}
+
+bool rt_lanes_several_sls(const struct rt_tables *t)
+{
+	const struct rt_lanes *l = t->lanes;
+
+	return l && !all_zero(l->sl, (size_t)l->nrows * t->stride);
 }
 
 static uint16_t sls_in_use(const struct rt_tables *t)

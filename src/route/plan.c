@@ -16,6 +16,7 @@ struct plan {
 	const struct fab *f;
 	const struct rt_tables *old, *new;
 	const struct rt_tables *given_old, *given_new; /* as the caller gave them: with lanes */
+	bool lanes; /* packets may have several SLs, or VLs in the new tables; else one lane is all there is */
 	struct plan_graphs g;
 	bool cut;	    /* any turn may be disabled, if nothing else helps */
 	uint64_t *wired;    /* [switch][4]: ports with a switch behind them */
@@ -174,14 +175,6 @@ static void collect_old(struct plan *p, uint32_t s, seen_ports seen, seen_ports 
 	seen_store(p, s, before, &p->g.old);
 }
 
-static void cdg_unite(struct cdg *to, const struct cdg *from)
-{
-	size_t n = (size_t)to->nvls * to->f->nports * to->nvls * to->words;
-
-	for (size_t i = 0; i < n; i++)
-		to->bits[i] |= from->bits[i];
-}
-
 /* One lane. Every switch's channels are its own, so threads never meet in a graph. */
 static void collect(struct plan *p)
 {
@@ -237,7 +230,7 @@ static int turns_find(struct plan *p, const uint64_t *rank, struct rt_plan *out,
 	struct cdg both;
 	int rc = -EINVAL;
 
-	if (!p->given_old->lanes && !p->given_new->lanes) {
+	if (!p->lanes) {
 		cdg_init(&both, p->f, 1);
 		cdg_unite(&both, &p->g.now);
 		cdg_unite(&both, &p->g.old);
@@ -254,7 +247,7 @@ static int turns_find(struct plan *p, const uint64_t *rank, struct rt_plan *out,
 /* Ranks do not help: any turn, as few as possible of those that are in use. */
 static int turns_find_any(struct plan *p, struct rt_plan *out, struct err *e)
 {
-	if (p->given_old->lanes || p->given_new->lanes)
+	if (p->lanes)
 		plan_lanes_old(p->f, p->given_old, &p->g, p->threads);
 	out->turns.n = 0;
 	out->turns_in_use = true;
@@ -290,14 +283,14 @@ static int choose(struct plan *p, const uint64_t *rank, struct rt_plan *out, str
 static int mixtures_judge(struct plan *p, const uint64_t *rank, const rt_turns *off,
 			  struct rt_plan *out, struct err *e)
 {
-	unsigned nvls = MAX(rt_nvls(p->given_old), rt_nvls(p->given_new));
+	unsigned nvls = p->lanes ? MAX(rt_nvls(p->given_old), rt_nvls(p->given_new)) : 1;
 	int rc;
 
 	cdg_init(&p->g.now, p->f, nvls);
 	cdg_init(&p->g.outward, p->f, nvls);
 	cdg_init(&p->g.any, p->f, nvls);
 	cdg_init(&p->g.old, p->f, nvls);
-	if (p->given_old->lanes || p->given_new->lanes) {
+	if (p->lanes) {
 		plan_lanes_collect(p->f, p->given_old, p->given_new, &p->g, p->threads);
 	} else {
 		p->open = mem_array(p->new->stride, 1);
@@ -325,6 +318,7 @@ static int plan_make(struct plan *p, const uint64_t *rank, const rt_turns *off, 
 	out->entries = p->entries;
 	out->blocks = p->blocks;
 	out->lanes = !rt_lanes_same(p->f, p->given_old, p->given_new);
+	p->lanes = plan_lanes_count(p->given_old, p->given_new);
 	if (p->entries || out->lanes)
 		rc = mixtures_judge(p, rank, off, out, e);
 	vec_free(&p->lids);

@@ -24,6 +24,7 @@ struct quick {
 	const struct rt_tables *old, *new;
 	const uint64_t *rank;
 	struct switch_graph g;
+	uint32_t *was;			       /* by switch: its index before, FAB_NONE: new */
 	struct cdg outward, any;	       /* mixtures: old before new; new before old */
 	VEC(port_id) start_outward, start_any; /* channels that a mixture leads up to */
 	bool *reaches;			       /* by switch: links down lead to a mixture */
@@ -45,15 +46,23 @@ static bool is_up(const struct quick *q, uint32_t a)
 
 /* ---- whether the tables are known to obey the ranks ---- */
 
-/* The switch behind a port of the snapshot before, as an index of f: FAB_NONE, none or not there any more. */
-static uint32_t behind_before(const struct quick *q, const struct fab *b, node_id n, unsigned port)
+static void switches_match(struct quick *q, const struct fab *b)
 {
+	for (uint32_t s = 0; s < q->g.n; s++) {
+		node_id n = fab_node_by_guid(b, q->f->nodes[q->f->switches[s]].guid);
+
+		q->was[s] = n == FAB_NONE ? FAB_NONE : b->switch_index[n];
+	}
+}
+
+/* The switch behind a port of a switch in the snapshot before; FAB_NONE. */
+static uint32_t behind_before(const struct fab *b, uint32_t s, unsigned port)
+{
+	node_id n = b->switches[s];
 	port_id peer =
 		port <= b->nodes[n].nports ? b->ports[fab_port_id(b, n, port)].peer : FAB_NONE;
-	node_id m = peer == FAB_NONE ? FAB_NONE
-				     : fab_node_by_guid(q->f, b->nodes[b->ports[peer].node].guid);
 
-	return m == FAB_NONE ? FAB_NONE : q->f->switch_index[m];
+	return peer == FAB_NONE ? FAB_NONE : b->switch_index[b->ports[peer].node];
 }
 
 static bool row_uses(const uint8_t *row, uint32_t n, uint8_t port)
@@ -90,20 +99,19 @@ static bool turns_at(const struct quick *q, uint32_t s)
  */
 static bool switch_stands(const struct quick *q, const struct rt_before *b, uint32_t s)
 {
-	node_id n = fab_node_by_guid(b->f, q->f->nodes[q->f->switches[s]].guid);
 	const uint8_t *row = rt_row(q->old, s);
+	uint32_t was = q->was[s];
 	bool turned = false;
 
 	for (uint32_t a = q->g.first[s]; a < q->g.first[s + 1]; a++) {
 		const struct graph_arc *arc = &q->g.arc[a];
-		uint32_t then = n == FAB_NONE ? FAB_NONE : behind_before(q, b->f, n, arc->port);
-		node_id m = fab_node_by_guid(b->f, q->f->nodes[q->f->switches[arc->to]].guid);
+		uint32_t then = q->was[arc->to];
 
-		if (then != arc->to) {
+		if (was == FAB_NONE || then == FAB_NONE ||
+		    behind_before(b->f, was, arc->port) != then) {
 			if (row_uses(row, q->old->stride, arc->port))
 				return false;
-		} else if ((q->rank[s] < q->rank[then]) !=
-			   (b->rank[b->f->switch_index[n]] < b->rank[b->f->switch_index[m]])) {
+		} else if ((q->rank[s] < q->rank[arc->to]) != (b->rank[was] < b->rank[then])) {
 			turned = true;
 		}
 	}
@@ -174,10 +182,11 @@ static bool has_own_loop(const struct fab *f)
 	return false;
 }
 
-static bool ranks_hold(const struct quick *q, const struct rt_before *b)
+static bool ranks_hold(struct quick *q, const struct rt_before *b)
 {
 	if (has_own_loop(q->f))
 		return false;
+	switches_match(q, b->f);
 	for (uint32_t s = 0; s < q->g.n; s++)
 		if (!switch_stands(q, b, s))
 			return false;
@@ -365,7 +374,8 @@ static bool judge(struct quick *q, struct rt_plan *out)
 {
 	out->entries = q->entries;
 	out->blocks = q->blocks;
-	out->kind = q->entries ? RT_PLAN_ANY_ORDER : RT_PLAN_NOTHING;
+	out->lanes = !rt_lanes_same(q->f, q->old, q->new);
+	out->kind = q->entries || out->lanes ? RT_PLAN_ANY_ORDER : RT_PLAN_NOTHING;
 	if (!q->start_outward.n && !q->start_any.n)
 		return true;
 	reaches_spread(q);
@@ -382,16 +392,19 @@ bool rt_plan_change(const struct fab *f, const struct rt_tables *old, const stru
 		    const uint64_t *rank, const struct rt_before *before, struct rt_plan *out)
 {
 	struct quick q = {.f = f, .old = old, .new = new, .rank = rank};
+	struct err e;
 	bool ok;
 
 	*out = (struct rt_plan){.kind = RT_PLAN_NOTHING};
 	if (old->nswitches != f->nswitches || new->nswitches != f->nswitches ||
-	    old->stride != new->stride || old->lanes || new->lanes || before->t->lanes)
+	    old->stride != new->stride || plan_lanes_count(old, new) || before->t->lanes ||
+	    (old->lanes && rt_lanes_check(f, old, &e)))
 		return false;
 	graph_init(&q.g, f, MAX(old->top_lid, fab_top_lid(f)));
 	cdg_init(&q.outward, f, 1);
 	cdg_init(&q.any, f, 1);
 	cdg_init(&q.sub, f, 1);
+	q.was = mem_array((size_t)f->nswitches + 1, sizeof(*q.was));
 	q.reaches = mem_zarray((size_t)f->nswitches + 1, sizeof(*q.reaches));
 	q.state = mem_zarray((size_t)f->nports + 1, 1);
 	ok = ranks_hold(&q, before);
@@ -403,6 +416,7 @@ bool rt_plan_change(const struct fab *f, const struct rt_tables *old, const stru
 	cdg_free(&q.outward);
 	cdg_free(&q.any);
 	cdg_free(&q.sub);
+	free(q.was);
 	free(q.reaches);
 	free(q.state);
 	vec_free(&q.start_outward);

@@ -7,6 +7,7 @@
 #define WEFT_ROUTE_PLAN_PRIV_H
 
 #include "route/cdg.h"
+#include "route/route_priv.h"
 
 /* The dependencies that can exist while old tables give way to new ones. */
 struct plan_graphs {
@@ -15,6 +16,16 @@ struct plan_graphs {
 	struct cdg any;	    /* and of new before old */
 	struct cdg old; /* of old tables, for LIDs that change; with lanes see plan_lanes_old() */
 };
+
+/*
+ * Whether lanes have to be told apart. Where every packet has SL 0 and the new tables have one lane, they need not: each map may
+ * be the new one, which gives VL 0. So whatever VLs old maps give, all dependencies exist on VL 0 as well, and a cycle over
+ * several VLs is one over their links.
+ */
+static inline bool plan_lanes_count(const struct rt_tables *old, const struct rt_tables *new)
+{
+	return new->lanes || rt_lanes_several_sls(old);
+}
 
 /*
  * Fill all three for tables of which at least one has lanes. A packet may carry its old or its new

@@ -447,7 +447,8 @@ void rt_plan_free(struct rt_plan *p);
 /*
  * The same plan, quickly, where both tables are known to obey the ranks: `before` is what was verified with its ranks and
  * what `old` was carried from, `new` was verified with rank, and no turn is disabled. Only entries that differ and what they
- * lead to are looked at. False: no plan was made, since that does not hold or tables have lanes; rt_plan() makes one.
+ * lead to are looked at. False: no plan was made, since that does not hold or packets may have several SLs or VLs; rt_plan()
+ * makes one.
  */
 bool rt_plan_change(const struct fab *f, const struct rt_tables *old, const struct rt_tables *new,
 		    const uint64_t *rank, const struct rt_before *before, struct rt_plan *p);

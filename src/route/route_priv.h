@@ -54,6 +54,12 @@ uint32_t rt_root_switch(const struct fab *f, node_id root);
  */
 void rt_rank_dense(const struct fab *f, const struct rt_opts *o, uint32_t *order, uint64_t *rank);
 
+/* The map from SL to VL from port `in` to port `out` of switch sw; without lanes VL 0 for all. */
+const struct rt_sl2vl *rt_sl2vl_at(const struct rt_tables *t, uint32_t sw, unsigned in,
+				   unsigned out);
+/* Whether some packet may have another SL than 0. */
+bool rt_lanes_several_sls(const struct rt_tables *t);
+
 /* The lanes of tables t of fabric `from` for tables c of fabric `to`, which have none yet. */
 void rt_lanes_carry(const struct fab *from, const struct rt_tables *t, const struct fab *to,
 		    struct rt_tables *c);

@@ -2,7 +2,7 @@
 /*
  * Plans from old tables to new ones: the thesis's cases, and random changes of small fabrics, checked
  * against every order of updates. Keeps no state; each test makes its own fabric. Does not measure time.
- * Covers: plan.c, plan_turns.c, plan_lanes.c
+ * Covers: plan.c, plan_turns.c, plan_lanes.c, plan_lanes_ports.c
  */
 #include "route_fixture.h"
 
