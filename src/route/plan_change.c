@@ -27,9 +27,12 @@ struct quick {
 	uint32_t *was;			       /* by switch: its index before, FAB_NONE: new */
 	struct cdg outward, any;	       /* mixtures: old before new; new before old */
 	VEC(port_id) start_outward, start_any; /* channels that a mixture leads up to */
+	bool *differs;			       /* by switch: an entry of it changes */
 	bool *reaches;			       /* by switch: links down lead to a mixture */
-	struct cdg sub; /* of what was looked up: all dependencies of a channel */
-	uint8_t *state; /* by channel */
+	struct cdg tables; /* what follows a channel in either tables, where that was looked up: */
+	bool *followed;	   /* by channel */
+	struct cdg sub;	   /* all dependencies of the channels that a search met */
+	uint8_t *state;	   /* by channel */
 	VEC(struct frame) stack;
 	uint64_t entries, blocks;
 };
@@ -227,8 +230,12 @@ static void mixture_add(struct quick *q, uint32_t s, uint32_t lid, bool old_firs
 static void row_compare(struct quick *q, uint32_t s)
 {
 	const uint8_t *old = rt_row(q->old, s), *new = rt_row(q->new, s);
+	uint32_t stride = q->new->stride;
 
-	for (uint32_t lid0 = 0; lid0 < q->new->stride; lid0 += 64) {
+	q->differs[s] = memcmp(old, new, stride);
+	if (!q->differs[s])
+		return;
+	for (uint32_t lid0 = 0; lid0 < stride; lid0 += 64) {
 		if (!memcmp(old + lid0, new + lid0, 64))
 			continue;
 		q->blocks++;
@@ -279,6 +286,18 @@ static void followers(const struct rt_tables *t, uint32_t s, uint8_t port, uint3
 	}
 }
 
+/* All that follow a channel in either tables. */
+static void follow(struct quick *q, port_id p, uint32_t s, uint8_t port, uint32_t v)
+{
+	uint64_t bits[4] = {0};
+
+	followers(q->new, s, port, v, bits);
+	if (q->differs[s] || q->differs[v])
+		followers(q->old, s, port, v, bits);
+	memcpy(cdg_row(&q->tables, p, 0, 0), bits, q->tables.words * sizeof(*bits));
+	q->followed[p] = true;
+}
+
 /* Ports behind which the search has to go on: up, and down where a mixture is reached. */
 static void keep_useful(const struct quick *q, uint32_t v, uint64_t *bits)
 {
@@ -297,8 +316,9 @@ static void visit(struct quick *q, port_id p, bool any)
 	uint32_t s = q->f->switch_index[q->f->ports[p].node];
 	uint32_t a = graph_arc(&q->g, s, q->f->ports[p].num), v = q->g.arc[a].to;
 
-	followers(q->new, s, q->g.arc[a].port, v, x.rest);
-	followers(q->old, s, q->g.arc[a].port, v, x.rest);
+	if (!q->followed[p])
+		follow(q, p, s, q->g.arc[a].port, v);
+	memcpy(x.rest, cdg_row(&q->tables, p, 0, 0), q->tables.words * sizeof(*x.rest));
 	for (uint32_t w = 0; w < q->outward.words; w++)
 		x.rest[w] |=
 			cdg_row(&q->outward, p, 0, 0)[w] | (any ? cdg_row(&q->any, p, 0, 0)[w] : 0);
@@ -388,6 +408,39 @@ static bool judge(struct quick *q, struct rt_plan *out)
 	return turns_find(q, out);
 }
 
+static void quick_init(struct quick *q)
+{
+	const struct fab *f = q->f;
+
+	graph_init(&q->g, f, MAX(q->old->top_lid, fab_top_lid(f)));
+	cdg_init(&q->outward, f, 1);
+	cdg_init(&q->any, f, 1);
+	cdg_init(&q->tables, f, 1);
+	cdg_init(&q->sub, f, 1);
+	q->was = mem_array((size_t)f->nswitches + 1, sizeof(*q->was));
+	q->differs = mem_zarray((size_t)f->nswitches + 1, sizeof(*q->differs));
+	q->reaches = mem_zarray((size_t)f->nswitches + 1, sizeof(*q->reaches));
+	q->followed = mem_zarray((size_t)f->nports + 1, sizeof(*q->followed));
+	q->state = mem_zarray((size_t)f->nports + 1, 1);
+}
+
+static void quick_free(struct quick *q)
+{
+	cdg_free(&q->outward);
+	cdg_free(&q->any);
+	cdg_free(&q->tables);
+	cdg_free(&q->sub);
+	free(q->was);
+	free(q->differs);
+	free(q->reaches);
+	free(q->followed);
+	free(q->state);
+	vec_free(&q->start_outward);
+	vec_free(&q->start_any);
+	vec_free(&q->stack);
+	graph_free(&q->g);
+}
+
 bool rt_plan_change(const struct fab *f, const struct rt_tables *old, const struct rt_tables *new,
 		    const uint64_t *rank, const struct rt_before *before, struct rt_plan *out)
 {
@@ -400,28 +453,13 @@ bool rt_plan_change(const struct fab *f, const struct rt_tables *old, const stru
 	    old->stride != new->stride || plan_lanes_count(old, new) || before->t->lanes ||
 	    (old->lanes && rt_lanes_check(f, old, &e)))
 		return false;
-	graph_init(&q.g, f, MAX(old->top_lid, fab_top_lid(f)));
-	cdg_init(&q.outward, f, 1);
-	cdg_init(&q.any, f, 1);
-	cdg_init(&q.sub, f, 1);
-	q.was = mem_array((size_t)f->nswitches + 1, sizeof(*q.was));
-	q.reaches = mem_zarray((size_t)f->nswitches + 1, sizeof(*q.reaches));
-	q.state = mem_zarray((size_t)f->nports + 1, 1);
+	quick_init(&q);
 	ok = ranks_hold(&q, before);
 	for (uint32_t s = 0; ok && s < f->nswitches; s++)
 		row_compare(&q, s);
 	ok = ok && judge(&q, out);
 	if (!ok)
 		rt_plan_free(out);
-	cdg_free(&q.outward);
-	cdg_free(&q.any);
-	cdg_free(&q.sub);
-	free(q.was);
-	free(q.reaches);
-	free(q.state);
-	vec_free(&q.start_outward);
-	vec_free(&q.start_any);
-	vec_free(&q.stack);
-	graph_free(&q.g);
+	quick_free(&q);
 	return ok;
 }

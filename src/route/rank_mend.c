@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Up/down ranks of a reference on another snapshot, with as few links reversed as possible. State: struct mend, for one
- * call; the way in is rt_updown_rank_mend(). Computes no routes.
+ * call; the ways in are rank_mend() and rt_updown_rank_mend(). Computes no routes.
  *
  * A switch is anchored if links up lead from it to the root of its part. A link that fails can leave some switches
  * without: in a tree, a switch above the pivot and all that only it joined with the pivot. One of their neighbours below
  * that is anchored then becomes their upper one, and all links between switches above them are reversed. Routes
  * that went up and down over these switches still do by the new ranks, as those over the pivot do.
  */
-#include "route/switch_graph.h"
+#include "route/reroute.h"
 
 struct mend {
 	const struct switch_graph *g;
@@ -184,31 +184,39 @@ static bool ranks_make(const struct mend *x, uint64_t *rank)
 	return done == g->n;
 }
 
-uint32_t rt_updown_rank_mend(const struct fab *f, const uint64_t *old, uint64_t *rank)
+uint32_t rank_mend(const struct switch_graph *g, const uint64_t *old, uint64_t *rank)
 {
-	struct switch_graph g;
-	struct mend x = {.g = &g};
+	struct mend x = {.g = g};
 	uint32_t links, root = 0;
 
-	if (!f->nswitches)
+	if (!g->n)
 		return 0;
-	graph_init(&g, f, fab_top_lid(f));
-	x.at = mem_array(g.n, sizeof(*x.at));
-	x.reversed = mem_zarray((size_t)g.narcs + 1, sizeof(*x.reversed));
-	x.anchored = mem_zarray(g.n, sizeof(*x.anchored));
-	x.queue = mem_array(g.n, sizeof(*x.queue));
+	x.at = mem_array(g->n, sizeof(*x.at));
+	x.reversed = mem_zarray((size_t)g->narcs + 1, sizeof(*x.reversed));
+	x.anchored = mem_zarray(g->n, sizeof(*x.anchored));
+	x.queue = mem_array(g->n, sizeof(*x.queue));
 	places_make(&x, old);
 	anchor_all(&x);
 	links = x.links;
 	if (!ranks_make(&x, rank)) {
-		for (uint32_t s = 0; s < g.n; s++)
+		for (uint32_t s = 0; s < g->n; s++)
 			root = x.at[s] < x.at[root] ? s : root;
-		links = rt_updown_rank_keep(f, f->switches[root], old, rank);
+		links = rt_updown_rank_keep(g->f, g->f->switches[root], old, rank);
 	}
 	free(x.at);
 	free(x.reversed);
 	free(x.anchored);
 	free(x.queue);
+	return links;
+}
+
+uint32_t rt_updown_rank_mend(const struct fab *f, const uint64_t *old, uint64_t *rank)
+{
+	struct switch_graph g;
+	uint32_t links;
+
+	graph_init(&g, f, fab_top_lid(f));
+	links = rank_mend(&g, old, rank);
 	graph_free(&g);
 	return links;
 }

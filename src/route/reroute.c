@@ -40,7 +40,7 @@ static void mark_before(struct solve *z)
 		for (uint32_t a = g->first[z->todo[i]]; a < g->first[z->todo[i] + 1]; a++) {
 			uint32_t v = g->arc[a].to;
 
-			if (z->marked[v] != z->stamp && reroute_switch(z, v) == z->todo[i])
+			if (z->marked[v] != z->stamp && *reroute_entry(z, v) == g->arc[a].back)
 				mark(z, v);
 		}
 }
@@ -150,7 +150,7 @@ static uint16_t reference_way(const struct solve *z, uint32_t s)
 	for (s = z->x.was[s]; s != to; n++) {
 		if (s == FAB_NONE || n > ref->f->nswitches)
 			return NO_WAY;
-		s = reroute_next(ref->f, s, rt_row(ref->t, s)[z->lid]);
+		s = reroute_then(&z->x, s, rt_row(ref->t, s)[z->lid]);
 	}
 	return (uint16_t)n;
 }
@@ -161,7 +161,7 @@ static bool is_entered(const struct solve *z, uint32_t s)
 	const struct switch_graph *g = &z->x.g;
 
 	for (uint32_t a = g->first[s]; a < g->first[s + 1]; a++)
-		if (z->upper[a] && reroute_switch(z, g->arc[a].to) == s)
+		if (z->upper[a] && *reroute_entry(z, g->arc[a].to) == g->arc[a].back)
 			return true;
 	return false;
 }
@@ -202,34 +202,40 @@ static bool column_mend(struct solve *z)
 	return true;
 }
 
-static int broken_cmp(const void *a, const void *b)
+/* Broken entries LID by LID; which comes first of one LID does not matter. */
+static struct reroute_broken *broken_sort(const struct reroute *x)
 {
-	const struct reroute_broken *x = a, *y = b;
+	uint32_t *at = mem_zarray((size_t)x->t->top_lid + 2, sizeof(*at));
+	struct reroute_broken *sorted = mem_array(x->broken.n + 1, sizeof(*sorted));
 
-	if (x->lid != y->lid)
-		return x->lid < y->lid ? -1 : 1;
-	return x->sw < y->sw ? -1 : x->sw > y->sw;
+	for (size_t i = 0; i < x->broken.n; i++)
+		at[x->broken.at[i].lid + 1]++;
+	for (uint32_t lid = 0; lid <= x->t->top_lid; lid++)
+		at[lid + 1] += at[lid];
+	for (size_t i = 0; i < x->broken.n; i++)
+		sorted[at[x->broken.at[i].lid]++] = x->broken.at[i];
+	free(at);
+	return sorted;
 }
 
 static void broken_solve(struct solve *z)
 {
-	struct reroute *x = &z->x;
-	size_t end;
+	struct reroute_broken *broken = broken_sort(&z->x);
+	size_t n = z->x.broken.n, end;
 
-	if (x->broken.n)
-		qsort(x->broken.at, x->broken.n, sizeof(*x->broken.at), broken_cmp);
-	for (size_t i = 0; i < x->broken.n; i = end) {
-		column_begin(z, x->broken.at[i].lid);
-		for (end = i; end < x->broken.n && x->broken.at[end].lid == z->lid; end++)
-			mark(z, x->broken.at[end].sw);
+	for (size_t i = 0; i < n; i = end) {
+		column_begin(z, broken[i].lid);
+		for (end = i; end < n && broken[end].lid == z->lid; end++)
+			mark(z, broken[end].sw);
 		if (column_mend(z))
 			continue;
-		column_begin(z, x->broken.at[i].lid);
+		column_begin(z, broken[i].lid);
 		for (size_t k = i; k < end; k++)
-			mark(z, x->broken.at[k].sw);
+			mark(z, broken[k].sw);
 		mark_before(z);
 		column_solve(z);
 	}
+	free(broken);
 }
 
 /* A LID of a VF that is new here has the routes of its HCA, as it gets them when a VM moves. */
@@ -353,11 +359,11 @@ int rt_reroute(const struct fab *f, const struct rt_before *ref, struct rt_table
 	if (rc)
 		return rc;
 	old = mem_array((size_t)f->nswitches + 1, sizeof(*old));
-	rt_updown_rank_carry(ref->f, ref->rank, f, old);
-	rt_updown_rank_mend(f, old, rank);
-	free(old);
 	z.x.t = rt_tables_carry(ref->f, ref->t, f);
 	graph_init(&z.x.g, f, z.x.t->top_lid);
+	rt_updown_rank_carry(ref->f, ref->rank, f, old);
+	rank_mend(&z.x.g, old, rank);
+	free(old);
 	rc = reroute_compare(&z.x, e);
 	if (!rc && f->nswitches) {
 		solve_init(&z);

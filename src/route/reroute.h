@@ -24,16 +24,24 @@ struct reroute {
 	uint8_t *lost;	/* by LID that f has: the reference does not have it behind this switch */
 	uint32_t *at;	/* by LID: the switch behind which it is, FAB_NONE: f has it not */
 	uint32_t *part; /* by switch: the first switch that links join it with */
+	uint32_t *then,
+		then_ports; /* reroute_then(), and the ports of its largest switch with port 0 */
 	uint32_t new_links, gone_links;
 	VEC(struct reroute_broken) broken;
 };
 
-/* The other switch behind a port of switch s; FAB_NONE. */
-uint32_t reroute_next(const struct fab *f, uint32_t s, unsigned port);
+/* The other switch behind a port of switch s in the reference, both by their numbers there; FAB_NONE. */
+static inline uint32_t reroute_then(const struct reroute *x, uint32_t s, unsigned port)
+{
+	return port < x->then_ports ? x->then[(size_t)s * x->then_ports + port] : FAB_NONE;
+}
 
 /* Fills all but f, ref, rank, g and t, which it reads. */
 int reroute_compare(struct reroute *x, struct err *e);
 void reroute_compare_free(struct reroute *x);
+
+/* rt_updown_rank_mend() with the graph of the snapshot. */
+uint32_t rank_mend(const struct switch_graph *g, const uint64_t *old, uint64_t *rank);
 
 /* ---- reroute_ways.c: the columns of tables, one after another ---- */
 

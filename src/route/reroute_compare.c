@@ -5,14 +5,26 @@
  */
 #include "route/reroute.h"
 
-uint32_t reroute_next(const struct fab *f, uint32_t s, unsigned port)
+static void then_find(struct reroute *x)
 {
-	node_id n = f->switches[s];
-	port_id peer = port && port <= f->nodes[n].nports ? f->ports[fab_port_id(f, n, port)].peer
-							  : FAB_NONE;
-	uint32_t v = peer == FAB_NONE ? FAB_NONE : f->switch_index[f->ports[peer].node];
+	const struct fab *b = x->ref->f;
+	uint32_t *then;
 
-	return v == s ? FAB_NONE : v;
+	for (uint32_t s = 0; s < b->nswitches; s++)
+		x->then_ports = MAX(x->then_ports, b->nodes[b->switches[s]].nports + 1u);
+	x->then = then = mem_array((size_t)b->nswitches * x->then_ports + 1, sizeof(*then));
+	memset(then, 0xff, (size_t)b->nswitches * x->then_ports * sizeof(*then));
+	for (uint32_t s = 0; s < b->nswitches; s++, then += x->then_ports) {
+		const struct fab_node *n = &b->nodes[b->switches[s]];
+
+		for (unsigned p = 1; p <= n->nports; p++) {
+			port_id peer = b->ports[n->first_port + p].peer;
+			uint32_t v =
+				peer == FAB_NONE ? FAB_NONE : b->switch_index[b->ports[peer].node];
+
+			then[p] = v == s ? FAB_NONE : v;
+		}
+	}
 }
 
 /* ---- LIDs ---- */
@@ -72,12 +84,12 @@ static bool ports_compare(struct reroute *x, uint32_t s, bool other[256])
 	bool any = false;
 
 	for (unsigned p = 1; p <= n; p++) {
-		uint32_t now = reroute_next(f, s, p), then = reroute_next(b, was, p);
+		uint32_t a = graph_arc(&x->g, s, p), then = reroute_then(x, was, p);
 
-		if ((now == FAB_NONE ? FAB_NONE : x->was[now]) == then &&
-		    (now == FAB_NONE) == (then == FAB_NONE))
+		if ((a == FAB_NONE ? FAB_NONE : x->was[x->g.arc[a].to]) == then &&
+		    (a == FAB_NONE) == (then == FAB_NONE))
 			continue;
-		x->new_links += now != FAB_NONE;
+		x->new_links += a != FAB_NONE;
 		x->gone_links += then != FAB_NONE;
 		any |= other[p] = then != FAB_NONE;
 	}
@@ -104,8 +116,9 @@ static void row_search(struct reroute *x, uint32_t s, bool parts)
 }
 
 /* Whether no way of links joins some switches of the reference. */
-static bool in_parts(const struct fab *f)
+static bool in_parts(const struct reroute *x)
 {
+	const struct fab *f = x->ref->f;
 	uint32_t *queue = mem_array((size_t)f->nswitches + 1, sizeof(*queue)), tail = 0;
 	bool *seen = mem_zarray((size_t)f->nswitches + 1, sizeof(*seen));
 
@@ -113,7 +126,7 @@ static bool in_parts(const struct fab *f)
 	queue[tail++] = 0;
 	for (uint32_t head = 0; head < tail && f->nswitches; head++)
 		for (unsigned p = 1; p <= f->nodes[f->switches[queue[head]]].nports; p++) {
-			uint32_t v = reroute_next(f, queue[head], p);
+			uint32_t v = reroute_then(x, queue[head], p);
 
 			if (v != FAB_NONE && !seen[v]) {
 				seen[v] = true;
@@ -196,7 +209,7 @@ static void parts_find(struct reroute *x)
 int reroute_compare(struct reroute *x, struct err *e)
 {
 	const struct fab *f = x->f, *b = x->ref->f;
-	bool parts = in_parts(b);
+	bool parts;
 	int rc;
 
 	x->was = mem_array((size_t)x->g.n + 1, sizeof(*x->was));
@@ -209,6 +222,8 @@ int reroute_compare(struct reroute *x, struct err *e)
 		x->was[s] = n == FAB_NONE ? FAB_NONE : b->switch_index[n];
 	}
 	parts_find(x);
+	then_find(x);
+	parts = in_parts(x);
 	rc = lids_compare(x, e);
 	if (rc)
 		return rc;
@@ -223,6 +238,7 @@ void reroute_compare_free(struct reroute *x)
 {
 	free(x->was);
 	free(x->part);
+	free(x->then);
 	free(x->lost);
 	free(x->at);
 	vec_free(&x->broken);

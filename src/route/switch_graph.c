@@ -28,7 +28,8 @@ static void arcs_make(struct switch_graph *g)
 			if (v == FAB_NONE || v == s)
 				continue;
 			g->arc_of[(size_t)s * g->ports + p] = g->narcs;
-			g->arc[g->narcs++] = (struct graph_arc){s, v, (uint8_t)p};
+			g->arc[g->narcs++] = (struct graph_arc){s, v, (uint8_t)p,
+								f->ports[f->ports[id].peer].num};
 		}
 	}
 	g->first[g->n] = g->narcs;

@@ -14,6 +14,7 @@
 struct graph_arc {
 	uint32_t from, to;
 	uint8_t port; /* of `from` */
+	uint8_t back; /* of `to`: the other end of the cable */
 };
 
 struct graph_dest {
