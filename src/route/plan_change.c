@@ -13,6 +13,7 @@
 #include "route/switch_graph.h"
 
 enum { WHITE, GREY, BLACK };
+enum { BEFORE = 1, NOW = 2 }; /* in quick.verified */
 
 struct frame {
 	port_id p;
@@ -25,6 +26,7 @@ struct quick {
 	const uint64_t *rank;
 	struct switch_graph g;
 	uint32_t *was;			       /* by switch: its index before, FAB_NONE: new */
+	uint8_t *verified;		       /* by LID: when routes to it were */
 	struct cdg outward, any;	       /* mixtures: old before new; new before old */
 	VEC(port_id) start_outward, start_any; /* channels that a mixture leads up to */
 	bool *differs;			       /* by switch: an entry of it changes */
@@ -68,9 +70,15 @@ static uint32_t behind_before(const struct fab *b, uint32_t s, unsigned port)
 	return peer == FAB_NONE ? FAB_NONE : b->switch_index[b->ports[peer].node];
 }
 
-static bool row_uses(const uint8_t *row, uint32_t n, uint8_t port)
+/* Whether an entry for a LID that was verified leads to a port. */
+static bool row_uses(const struct quick *q, uint32_t s, uint8_t port)
 {
-	return memchr(row, port, n);
+	const uint8_t *row = rt_row(q->old, s), *end = row + q->old->stride, *at = row;
+
+	while (at < end && (at = memchr(at, port, (size_t)(end - at))))
+		if (q->verified[at++ - row] & BEFORE)
+			return true;
+	return false;
 }
 
 /* Whether old entries lead down to switch s and up from there. */
@@ -97,12 +105,11 @@ static bool turns_at(const struct quick *q, uint32_t s)
 }
 
 /*
- * Links are where they were, and no old entry leads over a new one. Where links have another direction than before, no old
- * entry makes a turn that the ranks forbid now.
+ * Links are where they were, and no old entry leads over a new one but for LIDs that lids_stand() looks at. Where links have
+ * another direction than before, no old entry makes a turn that the ranks forbid now.
  */
 static bool switch_stands(const struct quick *q, const struct rt_before *b, uint32_t s)
 {
-	const uint8_t *row = rt_row(q->old, s);
 	uint32_t was = q->was[s];
 	bool turned = false;
 
@@ -112,7 +119,7 @@ static bool switch_stands(const struct quick *q, const struct rt_before *b, uint
 
 		if (was == FAB_NONE || then == FAB_NONE ||
 		    behind_before(b->f, was, arc->port) != then) {
-			if (row_uses(row, q->old->stride, arc->port))
+			if (row_uses(q, s, arc->port))
 				return false;
 		} else if ((q->rank[s] < q->rank[arc->to]) != (b->rank[was] < b->rank[then])) {
 			turned = true;
@@ -143,37 +150,33 @@ static bool column_turns(const struct quick *q, const struct rt_tables *t, uint3
 	return false;
 }
 
-/* Whether the verifier looks at routes to this LID: a port without a cable need not be reached. */
-static bool is_verified(const struct fab *f, const port_id *lids, uint32_t top, uint32_t lid)
+/* Marks LIDs to which the verifier looks at routes: a port without a cable need not be reached. False: two ports have one. */
+static bool verified_mark(struct quick *q, const struct fab *f, uint8_t when)
 {
-	port_id p = lid <= top ? lids[lid] : FAB_NONE;
+	port_id *lids = NULL;
+	uint32_t top;
+	struct err e;
 
-	return p != FAB_NONE && (!f->ports[p].num || f->ports[p].peer != FAB_NONE);
+	if (fab_lid_table(f, &lids, &top, &e))
+		return false;
+	for (uint32_t lid = 0; lid < q->old->stride && lid <= top; lid++) {
+		port_id p = lids[lid];
+
+		if (p != FAB_NONE && (!f->ports[p].num || f->ports[p].peer != FAB_NONE))
+			q->verified[lid] |= when;
+	}
+	free(lids);
+	return true;
 }
 
 /* Routes to LIDs that were not there before, or are not there now, were not verified. */
-static bool lids_stand(const struct quick *q, const struct rt_before *b)
+static bool lids_stand(const struct quick *q)
 {
-	port_id *now = NULL, *then = NULL;
-	uint32_t top_now, top_then;
-	bool ok = true;
-	struct err e;
-
-	if (fab_lid_table(q->f, &now, &top_now, &e))
-		return false;
-	if (fab_lid_table(b->f, &then, &top_then, &e)) {
-		free(now);
-		return false;
-	}
-	for (uint32_t lid = 0; lid < q->old->stride && ok; lid++) {
-		if (!is_verified(b->f, then, top_then, lid))
-			ok = !column_turns(q, q->old, lid);
-		if (ok && !is_verified(q->f, now, top_now, lid))
-			ok = !column_turns(q, q->new, lid);
-	}
-	free(now);
-	free(then);
-	return ok;
+	for (uint32_t lid = 0; lid < q->old->stride; lid++)
+		if ((!(q->verified[lid] & BEFORE) && column_turns(q, q->old, lid)) ||
+		    (!(q->verified[lid] & NOW) && column_turns(q, q->new, lid)))
+			return false;
+	return true;
 }
 
 static bool has_own_loop(const struct fab *f)
@@ -187,13 +190,13 @@ static bool has_own_loop(const struct fab *f)
 
 static bool ranks_hold(struct quick *q, const struct rt_before *b)
 {
-	if (has_own_loop(q->f))
+	if (has_own_loop(q->f) || !verified_mark(q, b->f, BEFORE) || !verified_mark(q, q->f, NOW))
 		return false;
 	switches_match(q, b->f);
 	for (uint32_t s = 0; s < q->g.n; s++)
 		if (!switch_stands(q, b, s))
 			return false;
-	return lids_stand(q, b);
+	return lids_stand(q);
 }
 
 /* ---- mixtures ---- */
@@ -418,6 +421,7 @@ static void quick_init(struct quick *q)
 	cdg_init(&q->tables, f, 1);
 	cdg_init(&q->sub, f, 1);
 	q->was = mem_array((size_t)f->nswitches + 1, sizeof(*q->was));
+	q->verified = mem_zarray((size_t)q->old->stride + 1, 1);
 	q->differs = mem_zarray((size_t)f->nswitches + 1, sizeof(*q->differs));
 	q->reaches = mem_zarray((size_t)f->nswitches + 1, sizeof(*q->reaches));
 	q->followed = mem_zarray((size_t)f->nports + 1, sizeof(*q->followed));
@@ -431,6 +435,7 @@ static void quick_free(struct quick *q)
 	cdg_free(&q->tables);
 	cdg_free(&q->sub);
 	free(q->was);
+	free(q->verified);
 	free(q->differs);
 	free(q->reaches);
 	free(q->followed);
