@@ -3,9 +3,9 @@
  * The plan of a small change, from the entries that differ (rt_plan_change()). State: struct quick, for one call. Gives what
  * rt_plan() gives, or nothing: then rt_plan() decides.
  *
- * Old and new tables obey the same ranks, so neither has a turn from down to up, and no cycle is possible without one. Where
- * links have another direction than before, old tables are looked at whether they still do. Such a
- * turn can only be a mixture: an entry that changes, followed by one that changes, one of them old and one new. These are
+ * New tables obey the ranks, so they have no turn from down to up, and no cycle is possible without one. Old tables obeyed the
+ * ranks before; where links had another direction then, they are searched for such turns. All others can only be
+ * a mixture: an entry that changes, followed by one that changes, one of them old and one new. These are
  * looked at one by one. A cycle passes such a turn, and from there leads on over dependencies of the tables; they are looked up
  * only as far as they lead back to such a turn: upwards, and down to where one is reached.
  */
@@ -25,12 +25,14 @@ struct quick {
 	const struct rt_tables *old, *new;
 	const uint64_t *rank;
 	struct switch_graph g;
-	uint32_t *was;			       /* by switch: its index before, FAB_NONE: new */
-	uint8_t *verified;		       /* by LID: when routes to it were */
-	struct cdg outward, any;	       /* mixtures: old before new; new before old */
-	VEC(port_id) start_outward, start_any; /* channels that a mixture leads up to */
-	bool *differs;			       /* by switch: an entry of it changes */
-	bool *reaches;			       /* by switch: links down lead to a mixture */
+	uint32_t *was;		 /* by switch: its index before, FAB_NONE: new */
+	uint8_t *verified;	 /* by LID: when routes to it were */
+	struct cdg turns;	 /* of old tables, which the ranks forbid */
+	struct cdg outward, any; /* mixtures: old before new; new before old */
+	VEC(port_id)
+	start_outward, start_any; /* channels that such a turn or a mixture leads up to */
+	bool *differs;		  /* by switch: an entry of it changes */
+	bool *reaches;		  /* by switch: links down lead to a mixture */
 	struct cdg tables; /* what follows a channel in either tables, where that was looked up: */
 	bool *followed;	   /* by channel */
 	struct cdg sub;	   /* all dependencies of the channels that a search met */
@@ -49,7 +51,7 @@ static bool is_up(const struct quick *q, uint32_t a)
 	return q->rank[q->g.arc[a].to] < q->rank[q->g.arc[a].from];
 }
 
-/* ---- whether the tables are known to obey the ranks ---- */
+/* ---- turns of old tables that the ranks forbid ---- */
 
 static void switches_match(struct quick *q, const struct fab *b)
 {
@@ -81,8 +83,15 @@ static bool row_uses(const struct quick *q, uint32_t s, uint8_t port)
 	return false;
 }
 
-/* Whether old entries lead down to switch s and up from there. */
-static bool turns_at(const struct quick *q, uint32_t s)
+/* Packets come down by arc `in` and leave switch v upwards: a cycle can pass there. */
+static void turn_note(struct quick *q, const struct graph_arc *in, uint32_t v, uint8_t out)
+{
+	q->reaches[in->from] = true;
+	vec_push(&q->start_outward, port_of(q, v, out));
+}
+
+/* Old entries that lead down to switch s and up from there. */
+static void turns_at(struct quick *q, uint32_t s)
 {
 	const struct switch_graph *g = &q->g;
 	const uint8_t *row = rt_row(q->old, s);
@@ -93,22 +102,28 @@ static bool turns_at(const struct quick *q, uint32_t s)
 	for (uint32_t i = g->in_first[s]; i < g->in_first[s + 1]; i++) {
 		const struct graph_arc *in = &g->arc[g->in[i]];
 		const uint8_t *from = rt_row(q->old, in->from), *end = from + q->old->stride;
-		const uint8_t *at = from;
+		uint64_t *has = cdg_row(&q->turns, port_of(q, in->from, in->port), 0, 0);
 
-		if (is_up(q, g->in[i]))
-			continue;
-		while (at < end && (at = memchr(at, in->port, (size_t)(end - at))))
-			if (up[row[at++ - from]])
-				return true;
+		for (const uint8_t *at = from; !is_up(q, g->in[i]) && at < end; at++) {
+			uint8_t out;
+
+			at = memchr(at, in->port, (size_t)(end - at));
+			if (!at)
+				break;
+			out = row[at - from];
+			if (!up[out] || has[out / 64] >> out % 64 & 1)
+				continue;
+			has[out / 64] |= 1ull << out % 64;
+			turn_note(q, in, s, out);
+		}
 	}
-	return false;
 }
 
 /*
  * Links are where they were, and no old entry leads over a new one but for LIDs that lids_stand() looks at. Where links have
- * another direction than before, no old entry makes a turn that the ranks forbid now.
+ * another direction than before, old entries may make turns that the ranks forbid now.
  */
-static bool switch_stands(const struct quick *q, const struct rt_before *b, uint32_t s)
+static bool switch_stands(struct quick *q, const struct rt_before *b, uint32_t s)
 {
 	uint32_t was = q->was[s];
 	bool turned = false;
@@ -125,7 +140,9 @@ static bool switch_stands(const struct quick *q, const struct rt_before *b, uint
 			turned = true;
 		}
 	}
-	return !turned || !turns_at(q, s);
+	if (turned)
+		turns_at(q, s);
+	return true;
 }
 
 static uint32_t next_switch(const struct quick *q, const struct rt_tables *t, uint32_t s,
@@ -223,11 +240,12 @@ static void mixture_add(struct quick *q, uint32_t s, uint32_t lid, bool old_firs
 		q->g.arc[b].port, 0);
 	if (is_up(q, a) || !is_up(q, b))
 		return;
+	if (old_first) {
+		turn_note(q, &q->g.arc[a], v, q->g.arc[b].port);
+		return;
+	}
 	q->reaches[s] = true;
-	if (old_first)
-		vec_push(&q->start_outward, port_of(q, v, q->g.arc[b].port));
-	else
-		vec_push(&q->start_any, port_of(q, v, q->g.arc[b].port));
+	vec_push(&q->start_any, port_of(q, v, q->g.arc[b].port));
 }
 
 static void row_compare(struct quick *q, uint32_t s)
@@ -381,13 +399,19 @@ static bool turns_find(struct quick *q, struct rt_plan *out)
 	uint32_t *part = mem_array(q->f->nports, sizeof(*part));
 	struct cdg none;
 	struct err e;
-	bool ok;
+	bool ok = !turns_choose(&q->sub, &q->turns, q->rank, &out->turns, &e);
 
-	cdg_init(&none, q->f, 1); /* tables that obey the ranks take no turn that these forbid */
-	ok = !turns_choose(&q->sub, &none, q->rank, &out->turns, &e);
+	cdg_init(&none, q->f, 1); /* new tables take no turn that the ranks forbid */
+	if (!ok)
+		ok = !turns_choose(&q->sub, &none, q->rank, &out->turns, &e);
 	cdg_free(&none);
-	for (size_t i = 0; i < out->turns.n; i++)
-		cdg_cut(&q->sub, out->turns.at[i].sw, out->turns.at[i].in, out->turns.at[i].out);
+	for (size_t i = 0; i < out->turns.n; i++) {
+		const struct rt_turn *t = &out->turns.at[i];
+		port_id from = q->f->ports[port_of(q, t->sw, t->in)].peer;
+
+		out->turns_in_use |= cdg_row(&q->turns, from, 0, 0)[t->out / 64] >> t->out % 64 & 1;
+		cdg_cut(&q->sub, t->sw, t->in, t->out);
+	}
 	ok = ok && !cdg_parts(&q->sub, part);
 	free(part);
 	return ok;
@@ -416,6 +440,7 @@ static void quick_init(struct quick *q)
 	const struct fab *f = q->f;
 
 	graph_init(&q->g, f, MAX(q->old->top_lid, fab_top_lid(f)));
+	cdg_init(&q->turns, f, 1);
 	cdg_init(&q->outward, f, 1);
 	cdg_init(&q->any, f, 1);
 	cdg_init(&q->tables, f, 1);
@@ -430,6 +455,7 @@ static void quick_init(struct quick *q)
 
 static void quick_free(struct quick *q)
 {
+	cdg_free(&q->turns);
 	cdg_free(&q->outward);
 	cdg_free(&q->any);
 	cdg_free(&q->tables);

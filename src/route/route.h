@@ -445,7 +445,7 @@ int rt_plan_cut(const struct fab *f, const struct rt_tables *old, const struct r
 
 void rt_plan_free(struct rt_plan *p);
 /*
- * The same plan, quickly, where both tables are known to obey the ranks: `before` is what was verified with its ranks and
+ * The same plan, quickly, where both tables are known to obey ranks: `before` is what was verified with its ranks and
  * what `old` was carried from, `new` was verified with rank, and no turn is disabled. Only entries that differ and what they
  * lead to are looked at. False: no plan was made, since that does not hold or packets may have several SLs or VLs; rt_plan()
  * makes one.
