@@ -23,12 +23,29 @@ static void progress(void *ctx UNUSED, enum rt_pattern p, uint64_t done, uint64_
 
 /* ---- tables ---- */
 
+static int compute_by(struct quality *x, const struct rt_opts *ro, uint64_t **rank, struct err *e)
+{
+	const struct rt_engine *engine;
+	int rc;
+
+	cli_stage("computing routes");
+	rc = route_compute_by(x->f, ro, &x->choice, &engine, &x->t, e);
+	if (rc)
+		return rc;
+	x->engine = engine->name;
+	rt_tables_fill(x->t);
+	if (!engine->updown)
+		return 0;
+	*rank = mem_array(x->f->nswitches, sizeof(**rank));
+	return rt_engine_ranks(engine, x->f, ro, *rank, e);
+}
+
 /* Tables of an engine, with the LIDs that f has as far as they are valid. */
 static int compute(struct quality *x, const char *file, const struct fab *f, uint64_t **rank)
 {
-	const struct rt_engine *engine;
-	struct rt_choice choice = {0};
 	struct rt_opts ro = {.threads = route_o.threads,
+			     .lanes = route_o.lanes,
+			     .valiant = route_o.valiant,
 			     .directions = route_directions_find(),
 			     .ties = route_ties_find()};
 	struct err e;
@@ -41,24 +58,15 @@ static int compute(struct quality *x, const char *file, const struct fab *f, uin
 		return cli_bad("%s: %s", file, e.text);
 	if (route_roots_find(x->f, file, &ro))
 		return CLI_BAD;
-	if (route_given_load(&ro)) {
-		free((void *)ro.roots);
-		route_given_free(&ro);
-		return CLI_BAD;
-	}
-	cli_stage("computing routes");
-	rc = route_compute_by(x->f, &ro, &choice, &engine, &x->t, &e);
-	if (!rc) {
-		x->engine = engine->name;
-		rt_tables_fill(x->t);
-	}
-	if (!rc && engine->updown) {
-		*rank = mem_array(x->f->nswitches, sizeof(**rank));
-		rc = rt_engine_ranks(engine, x->f, &ro, *rank, &e);
-	}
+	rc = route_groups_find(x->f, file, &ro);
+	if (!rc)
+		rc = route_given_load(&ro);
+	if (!rc && compute_by(x, &ro, rank, &e))
+		rc = cli_bad("%s: %s", file, e.text);
+	free((void *)ro.group);
 	free((void *)ro.roots);
 	route_given_free(&ro);
-	return rc ? cli_bad("%s: %s", file, e.text) : CLI_OK;
+	return rc;
 }
 
 static uint32_t lids_changed(const struct fab *a, const struct fab *b)
@@ -192,10 +200,11 @@ static int check_options(char **args, unsigned nargs)
 {
 	if (from_stdin(args, nargs) > 1)
 		return cli_bad("only one file can be standard input");
-	if (nargs > 1 &&
-	    (o.engine || route_o.roots.n || route_o.directions || route_o.ties || route_o.lmc))
-		return cli_bad("--engine, --root, --directions, --ties and --lmc go without LFTS: "
-			       "they compute tables");
+	if (nargs > 1 && (o.engine || route_o.roots.n || route_o.directions || route_o.ties ||
+			  route_o.lmc || route_o.lanes || route_o.valiant || route_o.groups.n))
+		return cli_bad(
+			"--engine, --root, --directions, --ties, --lanes, --valiant, --groups "
+			"and --lmc go without LFTS: they compute tables");
 	if (nargs < 2 && (route_o.sls || route_o.sl2vl))
 		return cli_bad("--sls and --sl2vl go with LFTS");
 	if (o.svg && !strcmp(o.svg, "-"))
@@ -250,6 +259,13 @@ static const struct cli_opt quality_opts[] = {
 	{"ties", 0, CLI_CHOICE, &route_o.ties, "HOW",
 	 "without LFTS, fera: which of several equal ports a LID takes; default spread", route_ties,
 	 0, 0},
+	{"lanes", 0, CLI_UINT, &route_o.lanes, "N",
+	 "without LFTS, engines with lanes: virtual lanes to use at most; default 8", NULL, 1,
+	 RT_MAX_VLS},
+	{"valiant", 0, CLI_UINT, &route_o.valiant, "N",
+	 "without LFTS, dragonfly: reach one destination in N over another group, as for weft route compute",
+	 NULL, 1, 65535},
+	ROUTE_GROUPS_OPT,
 	ROUTE_GIVEN_OPTS,
 	{"lmc", 'l', CLI_UINT, &route_o.lmc, "N",
 	 "without LFTS: give every host port 2^N LIDs; default 0", NULL, 0, 7},
@@ -301,6 +317,7 @@ const struct cli_cmd cmd_route_quality = {
 		"at once (all to all, neighbours, incast), the share is relative to what their own links\n"
 		"allow. A flow without a path has share 0. Flows on different VLs share the link. All links\n"
 		"count alike. Hosts are in the order of the netlist; SHARP aggregation nodes are left out.\n"
+		"Where no cables join some hosts, each pattern runs inside every island by itself.\n"
 		"\n"
 		"Random bisections: hosts are paired at random, both of a pair send to each other. Shifts:\n"
 		"host i sends to host i + k, for every k; worst pattern is the worst k. Incast: all other\n"
@@ -314,6 +331,7 @@ const struct cli_cmd cmd_route_quality = {
 		"weft route quality fabric.net opensm-lfts.dump --sls path-sls.dump --sl2vl "
 		"opensm-sl2vl.dump\n"
 		"weft route quality fabric.net --engine pira --against opensm-lfts.dump\n"
+		"weft route quality fabric.net --engine nue --lanes 2\n"
 		"weft route quality fabric.net --svg congestion.svg\n"
 		"weft route quality fabric.net --hosts 'host 1*' --storage 'host 10' --patterns 100\n",
 	.opts = quality_opts,

@@ -131,8 +131,14 @@ int quality_json(const struct quality *x)
 
 	json_open(&j, NULL, '{');
 	str_or_none(&j, "engine", x->engine);
+	str_or_none(&j, "why",
+		    x->choice.engine ? x->choice.why
+		    : x->engine	     ? "given with --engine"
+				     : NULL);
 	str_or_none(&j, "tables", x->tables);
 	json_u64(&j, "hosts", x->q.hosts);
+	json_u64(&j, "host_islands", x->q.islands);
+	json_u64(&j, "hosts_apart", x->q.apart);
 	json_u64(&j, "without_lid", x->q.without_lid);
 	json_u64(&j, "storage", x->q.storage);
 	json_u64(&j, "switches", x->f->nswitches);

@@ -117,10 +117,15 @@ static void print_sizes(const struct quality *x)
 	if (x->tables)
 		printf("%-14s %s\n", "tables", x->tables);
 	else
-		printf("%-14s %s\n", "engine", x->engine);
+		printf("%-14s %s%s%s\n", "engine", x->engine, x->choice.engine ? ": " : "",
+		       x->choice.engine ? x->choice.why : "");
 	printf("%-14s %s", "hosts", cli_count(q->hosts));
 	if (q->without_lid)
 		printf(", %s more have no LID", cli_count(q->without_lid));
+	if (q->apart)
+		printf("; in %s islands, patterns run inside each", cli_count(q->islands));
+	if (q->apart)
+		printf(": %s pairs of hosts that no cables join have no flow", cli_count(q->apart));
 	printf("\n%-14s %s", "switches", cli_count(x->f->nswitches));
 	printf(", %s links between them\n", cli_count(q->links / 2));
 }

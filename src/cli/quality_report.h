@@ -13,8 +13,9 @@ enum { QUALITY_WORST_LINKS = 10 };
 struct quality {
 	struct fab *f; /* with the LIDs of the tables */
 	struct rt_tables *t;
-	const char *engine; /* NULL: tables of a file */
-	const char *tables; /* its name, or NULL */
+	const char *engine;	 /* NULL: tables of a file */
+	struct rt_choice choice; /* of auto, without its tables; no engine: one was named */
+	const char *tables;	 /* its name, or NULL */
 	uint64_t seed;
 	struct rt_quality q;
 	struct rt_report verdict;

@@ -227,10 +227,11 @@ static unsigned choose(struct chooser *x)
 static void say(char *to, size_t len, const char *lead, const struct rt_try *t)
 {
 	unsigned unit = RT_SHARE_ONE / 1000;
+	unsigned bisection = (unsigned)((t->bisection + unit / 2) / unit);
+	unsigned shifts = (unsigned)((t->shifts + unit / 2) / unit);
 
-	snprintf(to, len, "%s: bisections 0.%03u, shifts 0.%03u, %u lane%s", lead,
-		 (unsigned)MIN((t->bisection + unit / 2) / unit, 999u),
-		 (unsigned)MIN((t->shifts + unit / 2) / unit, 999u), t->lanes,
+	snprintf(to, len, "%s: bisections %u.%03u, shifts %u.%03u, %u lane%s", lead,
+		 bisection / 1000, bisection % 1000, shifts / 1000, shifts % 1000, t->lanes,
 		 t->lanes == 1 ? "" : "s");
 }
 

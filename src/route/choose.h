@@ -34,8 +34,7 @@ struct rt_choice {
  * 0, or a negative errno when no engine gives tables that the verifier accepts: e says why the last of them does not.
  * o as for rt_compute(). Free c after success; tables, ranks and report may be taken out before.
  *
- * A fabric in which not all hosts can reach each other is routed as far as cables lead: then the engine whose tables leave
- * the fewest pairs without a path is taken.
+ * In a fabric of several islands all pairs that cables join have a route; the meter measures inside each island.
  */
 int rt_choose(const struct fab *f, const struct rt_opts *o, struct rt_choice *c, struct err *e);
 void rt_choice_free(struct rt_choice *c);

@@ -34,17 +34,22 @@ uint8_t *rt_group_by_lid(const struct fab *f, const struct rt_opts *o, uint32_t 
 	return by;
 }
 
-/* Of one group; adds shares multiplied by hosts. */
+/* Of one group; adds hosts, and shares multiplied by them. */
 static int measure(const struct fab *f, const struct rt_tables *t, struct rt_quality_opts *q,
-		   uint64_t sum[2], struct err *e)
+		   uint64_t sum[2], uint64_t *hosts, struct err *e)
 {
 	struct rt_quality r;
 	int rc = rt_quality(f, t, q, &r, e);
 
 	if (rc)
 		return rc;
+	if (!r.by[RT_BISECTION].flows) { /* no cables join two of them */
+		rt_quality_free(&r);
+		return 0;
+	}
 	sum[0] += q->nhosts * rt_shares_mean(&r.by[RT_BISECTION]);
 	sum[1] += q->nhosts * rt_shares_mean(&r.by[RT_SHIFTS]);
+	*hosts += q->nhosts;
 	rt_quality_free(&r);
 	return 0;
 }
@@ -69,8 +74,7 @@ int rt_group_quality(const struct fab *f, const struct rt_tables *t, const struc
 			continue;
 		q.hosts = some.at;
 		q.nhosts = (uint32_t)some.n;
-		hosts += some.n;
-		rc = measure(f, t, &q, sum, e);
+		rc = measure(f, t, &q, sum, &hosts, e);
 	}
 	*bisection = hosts ? sum[0] / hosts : 0;
 	*shifts = hosts ? sum[1] / hosts : 0;

@@ -82,17 +82,18 @@ static int named_compare(const void *a, const void *b)
 	return c ? c : (x->host > y->host) - (x->host < y->host);
 }
 
-static void order_by_name(struct meter *m)
+static uint32_t *order_by_name(const struct meter *m)
 {
+	uint32_t *order = mem_array(m->n, sizeof(*order));
 	struct named *all = mem_array(m->n, sizeof(*all));
 
 	for (uint32_t h = 0; h < m->n; h++)
 		all[h] = (struct named){fab_node_name(m->f, m->f->ports[m->hosts[h]].node), h};
 	qsort(all, m->n, sizeof(*all), named_compare);
-	m->by_name = mem_array(m->n, sizeof(*m->by_name));
 	for (uint32_t h = 0; h < m->n; h++)
-		m->by_name[h] = all[h].host;
+		order[h] = all[h].host;
 	free(all);
+	return order;
 }
 
 /* ---- before the first pattern ---- */
@@ -123,11 +124,11 @@ static void map_make(struct meter *m)
 /* All of them, or so many drawn, in order. */
 static void shifts_choose(struct meter *m)
 {
-	uint32_t left = m->n ? m->n - 1 : 0, want = left;
+	uint32_t left = m->most ? m->most - 1 : 0, want = left;
 	struct rng r;
 
 	if (m->n > RT_ALL_SHIFTS && !m->o->full)
-		want = RT_SOME_SHIFTS;
+		want = MIN(want, (uint32_t)RT_SOME_SHIFTS);
 	if (m->o->quick)
 		want = MIN(want, m->o->patterns);
 	m->shifts = mem_array(want, sizeof(*m->shifts));
@@ -143,10 +144,10 @@ static void storage_choose(struct meter *m)
 
 	m->storage = mem_array(m->n, sizeof(*m->storage));
 	m->is_storage = mem_zarray(m->n, sizeof(*m->is_storage));
-	if (!o->storage) {
-		for (uint32_t h = 0; h < m->n; h += STORAGE_EACH)
-			m->is_storage[h] = true;
-	} else {
+	for (uint32_t i = 0; !o->storage && i < m->nislands; i++)
+		for (uint32_t k = 0; k < m->islands[i].n; k += STORAGE_EACH)
+			m->is_storage[m->islands[i].hosts[k]] = true;
+	if (o->storage) {
 		bool *is = mem_zarray(m->f->nports, sizeof(*is));
 
 		for (uint32_t i = 0; i < o->nstorage; i++)
@@ -155,9 +156,15 @@ static void storage_choose(struct meter *m)
 			m->is_storage[h] = is[m->hosts[h]];
 		free(is);
 	}
-	for (uint32_t h = 0; h < m->n; h++)
-		if (m->is_storage[h])
-			m->storage[m->nstorage++] = h;
+	for (uint32_t i = 0; i < m->nislands; i++) {
+		struct meter_island *x = &m->islands[i];
+
+		x->storage = m->storage + m->nstorage;
+		for (uint32_t k = 0; k < x->n; k++)
+			if (m->is_storage[x->hosts[k]])
+				m->storage[m->nstorage + x->nstorage++] = x->hosts[k];
+		m->nstorage += x->nstorage;
+	}
 }
 
 static int hosts_check(struct meter *m, struct err *e)
@@ -181,6 +188,7 @@ static int hosts_check(struct meter *m, struct err *e)
 
 static int meter_init(struct meter *m, struct err *e)
 {
+	uint32_t *by_name;
 	int rc = 0;
 
 	if (m->t->nswitches != m->f->nswitches)
@@ -192,7 +200,9 @@ static int meter_init(struct meter *m, struct err *e)
 	if (rc)
 		return rc;
 	map_make(m);
-	order_by_name(m);
+	by_name = order_by_name(m);
+	meter_islands_find(m, by_name);
+	free(by_name);
 	shifts_choose(m);
 	storage_choose(m);
 	m->threads = rt_threads(m->o->threads, 256, (uint64_t)m->n * 1000);
@@ -205,7 +215,7 @@ static void meter_free(struct meter *m)
 	free(m->listed);
 	free(m->switches);
 	free(m->behind);
-	free(m->by_name);
+	meter_islands_free(m);
 	free(m->shifts);
 	free(m->storage);
 	free(m->is_storage);
@@ -308,14 +318,16 @@ int rt_quality(const struct fab *f, const struct rt_tables *t, const struct rt_q
 	if (!rc) {
 		q->hosts = m.n;
 		q->storage = m.nstorage;
+		q->islands = m.nislands;
+		q->apart = m.apart;
 		q->patterns = pattern_count(&m, RT_BISECTION);
 		q->flows = mem_zarray(f->nports, sizeof(*q->flows));
 		q->routes = mem_zarray(f->nports, sizeof(*q->routes));
 		for (port_id p = 0; p < f->nports; p++)
 			q->links +=
 				fab_is_switch(f, f->ports[p].node) && !(m.behind[p] & BEHIND_HOST);
-		pattern_grid(m.n, 2, q->grid[0]);
-		pattern_grid(m.n, 3, q->grid[1]);
+		pattern_grid(m.most, 2, q->grid[0]);
+		pattern_grid(m.most, 3, q->grid[1]);
 		measure_all(&m, q);
 		if (!o->quick)
 			meter_all_pairs(&m, q);

@@ -13,7 +13,8 @@
  * ends: the most flows over the first and the last link of the path, those of its two hosts.
  *
  * Where a host sends one flow and gets one, ends is 1. A share of 1 always means: the fabric is no limit, only the
- * two hosts are. A flow without a path has share 0 and loads no link. Flows on different VLs of a link share its
+ * two hosts are. A flow without a path has share 0 and loads no link. Where hosts are in several islands, which no cables
+ * join, each pattern runs inside every island by itself, and in all of them at once: no flow goes from one to another. Flows on different VLs of a link share its
  * bandwidth, so they are counted by link and not by VL. All links count alike, whatever their rates are.
  */
 #ifndef WEFT_ROUTE_QUALITY_H
@@ -84,14 +85,17 @@ struct rt_quality_opts {
 
 struct rt_quality {
 	uint32_t hosts, storage, patterns;
+	uint32_t islands; /* in which these hosts are */
+	uint64_t apart;	  /* ordered pairs of hosts in two islands: patterns leave them out */
 	uint32_t
 		without_lid; /* hosts with a cable that were left out for want of a LID; 0 where hosts were given */
 	struct rt_shares by[RT_NPATTERNS];
-	uint32_t grid[2]
-		     [3]; /* sides of the grids of RT_NEIGHBOURS_2D and _3D; the first of 2D is 1 */
-	uint32_t links;	  /* between switches, both directions */
-	uint64_t *flows;  /* by port: flows that leave it, in all patterns of RT_BISECTION */
-	uint64_t *routes; /* by port: the same in RT_ALL_TO_ALL */
+	uint32_t grid
+		[2]
+		[3]; /* sides of the grids of RT_NEIGHBOURS_2D and _3D, in the largest island; the first of 2D is 1 */
+	uint32_t links;	   /* between switches, both directions */
+	uint64_t *flows;   /* by port: flows that leave it, in all patterns of RT_BISECTION */
+	uint64_t *routes;  /* by port: the same in RT_ALL_TO_ALL */
 	uint32_t hops_max; /* links from host to host */
 	uint64_t hops_sum, hops_paths;
 	unsigned lanes;		      /* VLs that paths from host to host use */

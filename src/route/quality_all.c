@@ -10,7 +10,7 @@
 
 struct class
 {
-	uint32_t sw;
+	uint32_t sw, island;
 	uint32_t residue; /* with spread: number of the host modulo 128 */
 	uint32_t row, in; /* with lanes: its service levels; its port, where maps depend on that */
 	uint64_t up;	  /* routes over its own link */
@@ -100,7 +100,8 @@ static int class_order(const void *a, const void *b)
 
 static struct class class_for(const struct meter *m, uint32_t host, uint64_t up)
 {
-	struct class c = {.sw = m->sw[host], .up = up, .count = 1, .host = host};
+	struct class c = {
+		.sw = m->sw[host], .island = m->island[host], .up = up, .count = 1, .host = host};
 	const struct rt_lanes *l = m->t->lanes;
 	unsigned in = m->f->ports[m->f->ports[m->hosts[host]].peer].num;
 
@@ -173,11 +174,13 @@ static void climb(const struct meter *m, struct tree *x, uint32_t s, uint32_t li
 	}
 }
 
-/* Whether hosts of a class send to this LID. */
+/* Whether hosts of a class send to this LID: those of its island. */
 static bool sends(const struct pairs *p, uint32_t class, uint32_t to, uint32_t offset)
 {
 	uint32_t mask = (1u << p->m->f->ports[p->m->hosts[to]].lmc) - 1;
 
+	if (p->classes.at[class].island != p->m->island[to])
+		return false;
 	return !p->m->o->spread || (p->classes.at[class].residue & mask) == offset;
 }
 
@@ -365,19 +368,13 @@ static void loose_hosts(struct pairs *p)
 	struct rt_shares *s = &p->q->by[RT_ALL_TO_ALL];
 
 	for (uint32_t h = 0; h < m->n; h++) {
-		bool pair = m->sw[h] == FAB_NONE && m->listed[m->f->ports[m->hosts[h]].peer];
-
-		if (m->sw[h] != FAB_NONE)
+		if (m->sw[h] != FAB_NONE || !m->listed[m->f->ports[m->hosts[h]].peer])
 			continue;
-		if (pair) {
-			p->q->routes[m->hosts[h]] = 1;
-			p->q->hops_max = MAX(p->q->hops_max, 1u);
-			p->q->hops_sum++;
-			p->q->hops_paths++;
-			shares_one(s, 1, 1, 1);
-		}
-		if (m->n - 1 > pair)
-			shares_one(s, 0, 0, m->n - 1 - pair);
+		p->q->routes[m->hosts[h]] = 1;
+		p->q->hops_max = MAX(p->q->hops_max, 1u);
+		p->q->hops_sum++;
+		p->q->hops_paths++;
+		shares_one(s, 1, 1, 1);
 	}
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Traffic patterns over a list of hosts. State: none; what is drawn depends on seed, kind and number of a pattern alone.
+ * Traffic patterns over the hosts of each island. State: none; what is drawn depends on seed, kind and number of a pattern alone.
  * Ways in: pattern_count(), pattern_make(). Follows no paths: quality_shares.c does.
  */
 #include "base/rng.h"
@@ -50,81 +50,86 @@ static void add(struct meter_work *w, uint32_t from, uint32_t to)
 		vec_push(&w->flows, (struct flow){from, to});
 }
 
-static void shuffle(const struct meter *m, enum rt_pattern p, uint32_t i, uint32_t *perm)
+/* The hosts of an island at random. */
+static void shuffle(const struct meter *m, const struct meter_island *x, enum rt_pattern p,
+		    uint32_t i, uint32_t *perm)
 {
 	struct rng r;
 
-	rng_seed(&r, m->o->seed, (uint64_t)p << 32 | i);
-	for (uint32_t k = 0; k < m->n; k++)
-		perm[k] = k;
-	for (uint32_t k = m->n; k > 1; k--) {
-		uint32_t x = rng_below(&r, k), swap = perm[x];
+	rng_seed(&r, m->o->seed, (uint64_t)x->number << 40 | (uint64_t)p << 32 | i);
+	memcpy(perm, x->hosts, x->n * sizeof(*perm));
+	for (uint32_t k = x->n; k > 1; k--) {
+		uint32_t at = rng_below(&r, k), swap = perm[at];
 
-		perm[x] = perm[k - 1];
+		perm[at] = perm[k - 1];
 		perm[k - 1] = swap;
 	}
 }
 
-static void bisection(const struct meter *m, uint32_t i, struct meter_work *w)
+static void bisection(const struct meter *m, const struct meter_island *x, uint32_t i,
+		      struct meter_work *w)
 {
-	uint32_t half = m->n / 2;
+	uint32_t half = x->n / 2;
 
-	shuffle(m, RT_BISECTION, i, w->perm);
+	shuffle(m, x, RT_BISECTION, i, w->perm);
 	for (uint32_t k = 0; k < half; k++) {
 		add(w, w->perm[k], w->perm[half + k]);
 		add(w, w->perm[half + k], w->perm[k]);
 	}
 }
 
-static void permutation(const struct meter *m, uint32_t i, struct meter_work *w)
+static void permutation(const struct meter *m, const struct meter_island *x, uint32_t i,
+			struct meter_work *w)
 {
-	shuffle(m, RT_PERMUTATIONS, i, w->perm);
-	for (uint32_t k = 0; k < m->n; k++)
-		add(w, k, w->perm[k]);
+	shuffle(m, x, RT_PERMUTATIONS, i, w->perm);
+	for (uint32_t k = 0; k < x->n; k++)
+		add(w, x->hosts[k], w->perm[k]);
 }
 
-/* order: NULL: as given */
-static void shift(const struct meter *m, uint32_t by, const uint32_t *order, struct meter_work *w)
+/* A small island has fewer shifts than the largest. */
+static void shift(uint32_t n, uint32_t by, const uint32_t *order, struct meter_work *w)
 {
-	for (uint32_t k = 0; k < m->n; k++) {
-		uint32_t to = by < m->n - k ? k + by : k + by - m->n;
-
-		add(w, order ? order[k] : k, order ? order[to] : to);
-	}
+	for (uint32_t k = 0; by < n && k < n; k++)
+		add(w, order[k], order[by < n - k ? k + by : k + by - n]);
 }
 
-static void shift_listed(const struct meter *m, uint32_t i, struct meter_work *w)
+static void shift_listed(const struct meter *m, const struct meter_island *x, uint32_t i,
+			 struct meter_work *w)
 {
-	shift(m, m->shifts[i], NULL, w);
+	shift(x->n, m->shifts[i], x->hosts, w);
 }
 
-static void shift_by_name(const struct meter *m, uint32_t i, struct meter_work *w)
+static void shift_by_name(const struct meter *m, const struct meter_island *x, uint32_t i,
+			  struct meter_work *w)
 {
-	shift(m, m->shifts[i], m->by_name, w);
+	shift(x->n, m->shifts[i], x->by_name, w);
 }
 
-static void bit_complement(const struct meter *m, uint32_t i UNUSED, struct meter_work *w)
+static void bit_complement(const struct meter *m UNUSED, const struct meter_island *x,
+			   uint32_t i UNUSED, struct meter_work *w)
 {
-	for (uint32_t k = 0; k < m->n; k++)
-		add(w, k, m->n - 1 - k);
+	for (uint32_t k = 0; k < x->n; k++)
+		add(w, x->hosts[k], x->hosts[x->n - 1 - k]);
 }
 
-static void tornado(const struct meter *m, uint32_t i UNUSED, struct meter_work *w)
+static void tornado(const struct meter *m UNUSED, const struct meter_island *x, uint32_t i UNUSED,
+		    struct meter_work *w)
 {
-	shift(m, (m->n - 1) / 2, NULL, w);
+	shift(x->n, (x->n - 1) / 2, x->hosts, w);
 }
 
-static void ring(const struct meter *m, uint32_t i UNUSED, struct meter_work *w)
+static void ring(const struct meter *m UNUSED, const struct meter_island *x, uint32_t i UNUSED,
+		 struct meter_work *w)
 {
-	shift(m, 1 % m->n, NULL, w);
+	shift(x->n, 1, x->hosts, w);
 }
 
 /* To the next one and the one before, where these are two, along each side of the grid. */
-static void neighbours(const struct meter *m, unsigned dims, struct meter_work *w)
+static void neighbours(const struct meter_island *x, unsigned dims, struct meter_work *w)
 {
 	uint32_t side[3], step[3], n;
 
-	pattern_grid(m->n, dims, side);
+	pattern_grid(x->n, dims, side);
 	step[2] = 1;
 	step[1] = side[2];
 	step[0] = side[2] * side[1];
@@ -133,21 +138,24 @@ static void neighbours(const struct meter *m, unsigned dims, struct meter_work *
 		for (unsigned d = 0; d < 3; d++) {
 			uint32_t at = k / step[d] % side[d], base = k - at * step[d];
 
-			add(w, k, base + (at + 1) % side[d] * step[d]);
+			add(w, x->hosts[k], x->hosts[base + (at + 1) % side[d] * step[d]]);
 			if (side[d] > 2)
-				add(w, k, base + (at + side[d] - 1) % side[d] * step[d]);
+				add(w, x->hosts[k],
+				    x->hosts[base + (at + side[d] - 1) % side[d] * step[d]]);
 		}
 	}
 }
 
-static void neighbours_2d(const struct meter *m, uint32_t i UNUSED, struct meter_work *w)
+static void neighbours_2d(const struct meter *m UNUSED, const struct meter_island *x,
+			  uint32_t i UNUSED, struct meter_work *w)
 {
-	neighbours(m, 2, w);
+	neighbours(x, 2, w);
 }
 
-static void neighbours_3d(const struct meter *m, uint32_t i UNUSED, struct meter_work *w)
+static void neighbours_3d(const struct meter *m UNUSED, const struct meter_island *x,
+			  uint32_t i UNUSED, struct meter_work *w)
 {
-	neighbours(m, 3, w);
+	neighbours(x, 3, w);
 }
 
 static unsigned log2_of(uint32_t n)
@@ -159,21 +167,23 @@ static unsigned log2_of(uint32_t n)
 	return k;
 }
 
-static void doubling(const struct meter *m, uint32_t step, struct meter_work *w)
+static void doubling(const struct meter *m UNUSED, const struct meter_island *x, uint32_t step,
+		     struct meter_work *w)
 {
-	uint32_t n = 1u << log2_of(m->n);
+	uint32_t n = 1u << log2_of(x->n);
 
-	for (uint32_t k = 0; k < n; k++)
-		add(w, k, k ^ 1u << step);
+	for (uint32_t k = 0; 1u << step < n && k < n; k++)
+		add(w, x->hosts[k], x->hosts[k ^ 1u << step]);
 }
 
-static void incast(const struct meter *m, uint32_t i UNUSED, struct meter_work *w)
+static void incast(const struct meter *m, const struct meter_island *x, uint32_t i UNUSED,
+		   struct meter_work *w)
 {
 	uint32_t next = 0;
 
-	for (uint32_t k = 0; k < m->n; k++)
-		if (!m->is_storage[k])
-			add(w, k, m->storage[next++ % m->nstorage]);
+	for (uint32_t k = 0; x->nstorage && k < x->n; k++)
+		if (!m->is_storage[x->hosts[k]])
+			add(w, x->hosts[k], x->storage[next++ % x->nstorage]);
 }
 
 uint32_t pattern_count(const struct meter *m, enum rt_pattern p)
@@ -186,7 +196,7 @@ uint32_t pattern_count(const struct meter *m, enum rt_pattern p)
 	case RT_SHIFTS_BY_NAME:
 		return m->nshifts;
 	case RT_RECURSIVE_DOUBLING:
-		return m->n ? log2_of(m->n) : 0;
+		return m->n ? log2_of(m->most) : 0;
 	case RT_ALL_TO_ALL:
 	case RT_BIT_COMPLEMENT:
 	case RT_TORNADO:
@@ -202,7 +212,8 @@ uint32_t pattern_count(const struct meter *m, enum rt_pattern p)
 	return 0;
 }
 
-typedef void make_flows(const struct meter *m, uint32_t i, struct meter_work *w);
+typedef void make_flows(const struct meter *m, const struct meter_island *x, uint32_t i,
+			struct meter_work *w);
 
 /* RT_ALL_TO_ALL is not here: quality_all.c. */
 static make_flows *const makers[RT_NPATTERNS] = {
@@ -222,5 +233,6 @@ static make_flows *const makers[RT_NPATTERNS] = {
 void pattern_make(const struct meter *m, enum rt_pattern p, uint32_t i, struct meter_work *w)
 {
 	w->flows.n = 0;
-	makers[p](m, i, w);
+	for (uint32_t k = 0; k < m->nislands; k++)
+		makers[p](m, &m->islands[k], i, w);
 }

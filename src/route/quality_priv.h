@@ -17,6 +17,14 @@ struct meter_switch {
 	uint32_t nports;
 };
 
+/* Hosts that cables join. */
+struct meter_island {
+	const uint32_t *hosts;	 /* in the order in which they were given */
+	const uint32_t *by_name; /* in the order of names */
+	const uint32_t *storage;
+	uint32_t number, n, nstorage;
+};
+
 struct meter {
 	const struct fab *f;
 	const struct rt_tables *t;
@@ -25,12 +33,16 @@ struct meter {
 	uint32_t n;
 	uint32_t *sw; /* by host: its switch; FAB_NONE: a cable to another host */
 	struct meter_switch *switches;
-	uint32_t *behind;  /* by port: the switch at the other end of its cable, or a host's port */
-	bool *listed;	   /* by port: it is one of the hosts */
-	uint32_t *by_name; /* hosts in the order of names */
-	uint32_t *shifts;  /* those to measure */
+	uint32_t *behind; /* by port: the switch at the other end of its cable, or a host's port */
+	bool *listed;	  /* by port: it is one of the hosts */
+	uint32_t *island; /* by host: the number of its island */
+	struct meter_island *islands;
+	uint32_t nislands, most;      /* most: hosts of the largest one */
+	uint32_t *in_order, *by_name; /* hosts island by island */
+	uint64_t apart;		      /* pairs of hosts in two islands */
+	uint32_t *shifts;	      /* those to measure */
 	uint32_t nshifts;
-	uint32_t *storage; /* hosts */
+	uint32_t *storage; /* hosts, island by island */
 	bool *is_storage;  /* by host */
 	uint32_t nstorage;
 	int threads;
@@ -78,6 +90,10 @@ static inline int meter_thread(void)
 	return 0;
 #endif
 }
+
+/* quality_islands.c: the islands of hosts. by_name: all hosts in the order of names. */
+void meter_islands_find(struct meter *m, const uint32_t *by_name);
+void meter_islands_free(struct meter *m);
 
 /* quality_patterns.c: how many patterns of a kind there are; the flows of one, into w->flows. */
 uint32_t pattern_count(const struct meter *m, enum rt_pattern p);

@@ -4,7 +4,7 @@
 # Routes that a user names, as TAP: routes.sh PATH/TO/weft
 #
 # Engine file, roots and groups of hosts in commands and in a daemon on an emulated tree; a reload; the exit status of weft
-# route quality.
+# route quality; fabrics of several islands.
 #
 # Covers: inputs.c, route_dumps.c, host_groups.c
 
@@ -77,6 +77,29 @@ ok "with its limit" grep -q 'large.guids: expected at most 16 MiB, found more' o
 rm -f large.lfts large.guids
 ok "a simulated manager falls back, and says so" status 0 "$weft" sim up net --routes file --routes-file small.lfts
 ok "with the reason and the engine that serves" grep -q 'file cannot route this subnet: .*small.lfts has no .*; tree does instead' out
+
+# Two equal trees and a switch with one host, which no cables join; 0 of 0002 and 0001 becomes the number of the island.
+island()
+{
+	sed -E "s/([SH]-)0(00[12]0)/\\1$1\\2/g; s/([=(]0?x?)([12]0{9})/\\1$1""00\\2/g" "$2"
+}
+"$weft" topo gen mesh 1 --hosts 1 -o lone
+{ cat small && island 3 small && island 4 lone; } > islands
+for engine in auto tree updn balanced nue fera pira; do
+	ok "islands: $engine routes all pairs that cables join" status 0 "$weft" route compute islands --engine $engine --json \
+		--lfts islands.$engine
+	ok "the others are counted" jq -e '.verified and .islands == 3 and .not_connected == 504' out
+done
+ok "islands: the verifier counts the same" status 0 "$weft" route verify islands islands.tree --json
+ok "in its report" jq -e '.ok and .islands == 3 and .not_connected == 504 and .unreachable == 0' out
+ok "islands: patterns run inside each" status 0 "$weft" route quality islands --engine tree --patterns 20
+ok "which is said" grep -q '^hosts  *17; in 3 islands, patterns run inside each: 160 pairs of hosts that no cables join have no flow' out
+"$weft" route quality islands --engine tree --patterns 20 --json > both.json
+"$weft" route quality small --engine tree --patterns 20 --json > one.json
+ok "islands: no flow lacks a path" jq -e '.host_islands == 3 and .hosts_apart == 160 and
+	([.shifts, .bisection, .all_to_all, .incast | .no_path] | add == 0)' both.json
+ok "islands: two equal ones have the shares of one" jq -se '.[0].host_islands == 1 and
+	([.[] | .shifts, .all_to_all, .ring, .recursive_doubling | [.mean, .worst]] | .[:4] == .[4:])' one.json both.json
 
 config << 'YAML'
 routes: {engine: file, file: pira.lfts}

@@ -2,7 +2,7 @@
 /*
  * The meter of routes beside a slow one that follows every flow by itself, with floating point and without classes or
  * trees: generated and odd fabrics, whole and damaged tables, LMC, lanes, cables between hosts.
- * Covers: quality_patterns.c, quality_shares.c, quality_all.c
+ * Covers: quality_islands.c, quality_patterns.c, quality_shares.c, quality_all.c
  */
 #include <math.h>
 
@@ -22,7 +22,59 @@ struct slow {
 	double sum, worst, worst_pattern;
 	uint64_t n, no_path, busiest, patterns;
 	uint64_t *load; /* of the last pattern, by port */
+	struct meter_island *islands;
+	uint32_t nislands, *lists; /* hosts, island by island */
 };
+
+/* The smallest number of a port that cables and switches join with each port. */
+static uint32_t *labels(const struct fab *f)
+{
+	uint32_t *at = mem_array(f->nports, sizeof(*at));
+	bool moved = true;
+
+	for (port_id p = 0; p < f->nports; p++)
+		at[p] = p;
+	while (moved) {
+		moved = false;
+		for (port_id p = 0; p < f->nports; p++) {
+			node_id n = f->ports[p].node;
+			port_id peer = f->ports[p].peer, own = f->nodes[n].first_port;
+			uint32_t least = peer == FAB_NONE ? at[p] : MIN(at[p], at[peer]);
+
+			if (!fab_is_switch(f, n))
+				own = p;
+			least = MIN(least, at[own]);
+			moved |= least < at[p] || least < at[own];
+			at[p] = at[own] = least;
+		}
+	}
+	return at;
+}
+
+/* In the order of their first hosts. */
+static void slow_islands(struct slow *x)
+{
+	uint32_t n = (uint32_t)x->hosts.n, *label = labels(x->f), filled = 0;
+
+	x->islands = mem_zarray(n, sizeof(*x->islands));
+	x->lists = mem_array(n, sizeof(*x->lists));
+	for (uint32_t h = 0; h < n; h++) {
+		struct meter_island *to = &x->islands[x->nislands];
+		bool seen = false;
+
+		for (uint32_t k = 0; k < h; k++)
+			seen |= label[x->hosts.at[k]] == label[x->hosts.at[h]];
+		if (seen)
+			continue;
+		*to = (struct meter_island){.hosts = x->lists + filled, .number = x->nislands++};
+		for (uint32_t k = h; k < n; k++)
+			if (label[x->hosts.at[k]] == label[x->hosts.at[h]]) {
+				x->lists[filled++] = k;
+				to->n++;
+			}
+	}
+	free(label);
+}
 
 /* Ports that a flow leaves by, at most nswitches + 1 of them; 0: it does not arrive. */
 static uint32_t slow_path(const struct slow *x, struct flow w, port_id *out)
@@ -116,55 +168,75 @@ static void same(const struct slow *x, const struct rt_shares *s)
 	assert_true(fabs((double)s->worst_pattern / RT_SHARE_ONE - x->worst_pattern) < 1e-7);
 }
 
-static void slow_shifts(struct slow *x, const struct rt_quality *q)
-{
-	uint32_t n = (uint32_t)x->hosts.n;
+/* Where host i of n in an island sends to in pattern k; n: nowhere. */
+typedef uint32_t target(uint32_t i, uint32_t n, uint32_t k);
 
-	slow_begin(x);
-	for (uint32_t k = 1; k < n; k++) {
-		for (uint32_t i = 0; i < n; i++)
-			slow_add(x, i, (i + k) % n);
-		slow_pattern(x);
-	}
-	same(x, &q->by[RT_SHIFTS]);
+static uint32_t to_shift(uint32_t i, uint32_t n, uint32_t k)
+{
+	return k < n ? (i + k) % n : n;
 }
 
-static void slow_singles(struct slow *x, const struct rt_quality *q)
+static uint32_t to_complement(uint32_t i, uint32_t n, uint32_t k UNUSED)
 {
-	uint32_t n = (uint32_t)x->hosts.n, storage = (n + 31) / 32, k = 0;
+	return n - 1 - i;
+}
 
-	slow_begin(x);
-	for (uint32_t i = 0; i < n; i++)
-		slow_add(x, i, n - 1 - i);
-	slow_pattern(x);
-	same(x, &q->by[RT_BIT_COMPLEMENT]);
-	slow_begin(x);
-	for (uint32_t i = 0; i < n; i++)
-		slow_add(x, i, (i + (n - 1) / 2) % n);
-	slow_pattern(x);
-	same(x, &q->by[RT_TORNADO]);
-	slow_begin(x);
-	for (uint32_t i = 0; i < n; i++)
-		slow_add(x, i, (i + 1) % n);
-	slow_pattern(x);
-	same(x, &q->by[RT_RING]);
-	slow_begin(x);
-	for (uint32_t i = 0; i < n; i++)
-		if (i % 32)
-			slow_add(x, i, k++ % storage * 32);
-	slow_pattern(x);
-	same(x, &q->by[RT_INCAST]);
-	slow_begin(x);
-	for (uint32_t bit = 1; 2 * bit <= n; bit *= 2) {
-		uint32_t most = 1;
+static uint32_t to_tornado(uint32_t i, uint32_t n, uint32_t k UNUSED)
+{
+	return (i + (n - 1) / 2) % n;
+}
 
-		while (2 * most <= n)
-			most *= 2;
-		for (uint32_t i = 0; i < most; i++)
-			slow_add(x, i, i ^ bit);
+static uint32_t to_next(uint32_t i, uint32_t n, uint32_t k UNUSED)
+{
+	return (i + 1) % n;
+}
+
+/* Every 32nd is a storage node; the others send to these in turn. */
+static uint32_t to_storage(uint32_t i, uint32_t n, uint32_t k UNUSED)
+{
+	uint32_t storage = (n + 31) / 32, before = i - i / 32 - 1;
+
+	return i % 32 ? before % storage * 32 : n;
+}
+
+static uint32_t to_double(uint32_t i, uint32_t n, uint32_t k)
+{
+	uint32_t most = 1;
+
+	while (2 * most <= n)
+		most *= 2;
+	return i < most && 1u << k < most ? i ^ 1u << k : n;
+}
+
+/* Patterns from first to last, in all islands at once. */
+static void slow_kind(struct slow *x, target *where, uint32_t first, uint32_t last,
+		      const struct rt_shares *s)
+{
+	slow_begin(x);
+	for (uint32_t k = first; k <= last; k++) {
+		for (uint32_t j = 0; j < x->nislands; j++) {
+			const struct meter_island *y = &x->islands[j];
+
+			for (uint32_t i = 0; i < y->n; i++) {
+				uint32_t to = where(i, y->n, k);
+
+				if (to < y->n)
+					slow_add(x, y->hosts[i], y->hosts[to]);
+			}
+		}
 		slow_pattern(x);
 	}
-	same(x, &q->by[RT_RECURSIVE_DOUBLING]);
+	same(x, s);
+}
+
+static void slow_kinds(struct slow *x, const struct rt_quality *q)
+{
+	slow_kind(x, to_shift, 1, (uint32_t)x->hosts.n, &q->by[RT_SHIFTS]);
+	slow_kind(x, to_complement, 0, 0, &q->by[RT_BIT_COMPLEMENT]);
+	slow_kind(x, to_tornado, 0, 0, &q->by[RT_TORNADO]);
+	slow_kind(x, to_next, 0, 0, &q->by[RT_RING]);
+	slow_kind(x, to_storage, 0, 0, &q->by[RT_INCAST]);
+	slow_kind(x, to_double, 0, 30, &q->by[RT_RECURSIVE_DOUBLING]);
 }
 
 /* Whether two hosts are neighbours in a grid with these sides. */
@@ -186,15 +258,19 @@ static bool near(uint32_t a, uint32_t b, const uint32_t *side)
 static void slow_grids(struct slow *x, const struct rt_quality *q)
 {
 	for (unsigned g = 0; g < 2; g++) {
-		const uint32_t *side = q->grid[g];
-		uint32_t n = side[0] * side[1] * side[2];
-
-		assert_true(n <= x->hosts.n && (n || !x->hosts.n));
 		slow_begin(x);
-		for (uint32_t i = 0; i < n; i++)
-			for (uint32_t k = 0; k < n; k++)
-				if (near(i, k, side))
-					slow_add(x, i, k);
+		for (uint32_t j = 0; j < x->nislands; j++) {
+			const struct meter_island *y = &x->islands[j];
+			uint32_t side[3], n;
+
+			pattern_grid(y->n, g + 2, side);
+			n = side[0] * side[1] * side[2];
+			assert_true(n && n <= y->n);
+			for (uint32_t i = 0; i < n; i++)
+				for (uint32_t k = 0; k < n; k++)
+					if (near(i, k, side))
+						slow_add(x, y->hosts[i], y->hosts[k]);
+		}
 		slow_pattern(x);
 		same(x, &q->by[g ? RT_NEIGHBOURS_3D : RT_NEIGHBOURS_2D]);
 	}
@@ -205,7 +281,13 @@ static void slow_drawn(struct slow *x, const struct rt_quality *q, const struct 
 		       enum rt_pattern p)
 {
 	uint32_t n = (uint32_t)x->hosts.n;
-	struct meter m = {.f = x->f, .t = x->t, .o = o, .hosts = x->hosts.at, .n = n};
+	struct meter m = {.f = x->f,
+			  .t = x->t,
+			  .o = o,
+			  .hosts = x->hosts.at,
+			  .n = n,
+			  .islands = x->islands,
+			  .nislands = x->nislands};
 	struct meter_work w = {.perm = mem_array(n, sizeof(uint32_t))};
 	uint32_t *to = mem_array(n, sizeof(*to)), *from = mem_array(n, sizeof(*from));
 
@@ -214,7 +296,6 @@ static void slow_drawn(struct slow *x, const struct rt_quality *q, const struct 
 		memset(to, 0xff, n * sizeof(*to));
 		memset(from, 0xff, n * sizeof(*from));
 		pattern_make(&m, p, i, &w);
-		assert_true(p != RT_BISECTION || w.flows.n == n / 2 * 2);
 		for (size_t k = 0; k < w.flows.n; k++) {
 			struct flow y = w.flows.at[k];
 
@@ -226,6 +307,13 @@ static void slow_drawn(struct slow *x, const struct rt_quality *q, const struct 
 		}
 		for (uint32_t k = 0; p == RT_BISECTION && k < n; k++)
 			assert_int_equal(to[k], from[k]);
+		for (uint32_t j = 0; p == RT_BISECTION && j < x->nislands; j++) {
+			uint32_t alone = 0;
+
+			for (uint32_t k = 0; k < x->islands[j].n; k++)
+				alone += to[x->islands[j].hosts[k]] == FAB_NONE;
+			assert_int_equal(alone, x->islands[j].n % 2);
+		}
 		slow_pattern(x);
 	}
 	same(x, &q->by[p]);
@@ -242,9 +330,10 @@ static void slow_all(struct slow *x, const struct rt_quality *q)
 	uint32_t most = 0;
 
 	slow_begin(x);
-	for (uint32_t i = 0; i < x->hosts.n; i++)
-		for (uint32_t k = 0; k < x->hosts.n; k++)
-			slow_add(x, i, k);
+	for (uint32_t j = 0; j < x->nislands; j++)
+		for (uint32_t i = 0; i < x->islands[j].n; i++)
+			for (uint32_t k = 0; k < x->islands[j].n; k++)
+				slow_add(x, x->islands[j].hosts[i], x->islands[j].hosts[k]);
 	for (size_t i = 0; i < x->flows.n; i++) {
 		struct flow w = x->flows.at[i];
 		uint32_t n = slow_path(x, w, path), lid = x->f->ports[x->hosts.at[w.to]].lid;
@@ -306,18 +395,20 @@ static void compare(const struct fab *f, const struct rt_tables *t, bool spread,
 
 	rt_quality_hosts(f, &x.hosts);
 	assert_int_equal(rt_quality(f, t, &o, &q, &e), 0);
+	slow_islands(&x);
 	assert_int_equal(q.hosts, x.hosts.n);
+	assert_int_equal(q.islands, x.nislands);
 	slow_drawn(&x, &q, &o, RT_BISECTION);
 	slow_drawn(&x, &q, &o, RT_PERMUTATIONS);
-	if (x.hosts.n) {
-		slow_shifts(&x, &q);
-		slow_singles(&x, &q);
-		slow_grids(&x, &q);
-	}
+	slow_kinds(&x, &q);
+	slow_grids(&x, &q);
 	slow_all(&x, &q);
+	assert_int_equal(q.by[RT_ALL_TO_ALL].flows + q.apart + x.hosts.n, x.hosts.n * x.hosts.n);
 	links_add_up(f, &q);
 	rt_quality_free(&q);
 	free(x.load);
+	free(x.islands);
+	free(x.lists);
 	vec_free(&x.hosts);
 	vec_free(&x.flows);
 }
@@ -439,6 +530,28 @@ TEST(cables_between_hosts)
 	}
 }
 
+/* Two trees and a switch with one host, side by side: no flow from one to another, and the figures of both. */
+TEST(islands)
+{
+	struct fab_builder *b = fab_builder_new();
+	struct fab *f;
+
+	for (unsigned i = 0; i < 5; i++)
+		fab_add_node(b, IBA_NODE_SWITCH, 1 + i, 8, "switch");
+	for (unsigned i = 0; i < 17; i++) {
+		unsigned sw = i < 16 ? i % 4 : 4;
+
+		fab_add_node(b, IBA_NODE_CA, 0x100 + i, 1, "host");
+		assert_int_equal(fab_add_link(b, 5 + i, 1, sw, 1 + i / 4), 0);
+	}
+	assert_int_equal(fab_add_link(b, 0, 8, 1, 8), 0);
+	assert_int_equal(fab_add_link(b, 2, 8, 3, 8), 0);
+	assert_int_equal(fab_add_link(b, 2, 7, 3, 7), 0);
+	f = world_lids(fab_build(b), 1);
+	compare_tables(f, 5);
+	fab_free(f);
+}
+
 TEST(a_fabric_without_switches)
 {
 	struct fab_builder *b = fab_builder_new();
@@ -458,9 +571,8 @@ TEST(a_fabric_without_switches)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(generated_fabrics),
-		cmocka_unit_test(odd_fabrics),
-		cmocka_unit_test(cables_between_hosts),
+		cmocka_unit_test(generated_fabrics),	     cmocka_unit_test(odd_fabrics),
+		cmocka_unit_test(cables_between_hosts),	     cmocka_unit_test(islands),
 		cmocka_unit_test(a_fabric_without_switches),
 	};
 
