@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Engine "dragonfly": shortest routes over one link between groups, and a share of destinations over another group. Keeps no
- * state between calls; the way in is rt_dragonfly.route(). Groups are found by dragonfly_groups.c, lanes by layers.c.
+ * state between calls; the way in is rt_dragonfly.route(). Groups are found by dragonfly_groups.c, lanes by layers.c, or by
+ * dragonfly_lanes.c where those are too many.
  *
  * All routes from a group to another one meet at the few links between the two. Two things relieve these links:
  *
@@ -31,6 +32,8 @@ struct fly {
 	struct groups groups;
 	struct rt_tables *t;
 	uint32_t one_in;  /* of so many destinations a group reaches one over another group */
+	bool direct;	  /* of equal ways only those with the fewest links between groups */
+	bool steps;	  /* lanes change with the group */
 	uint32_t *number; /* by group: its hosts' LIDs so far */
 	/* of one destination switch */
 	uint32_t *dist, *order, reached;
@@ -152,12 +155,12 @@ static void detour_take(struct fly *y, uint32_t to, uint32_t number)
 /* Each LID has a number of its own, so that further LIDs of a port (LMC) take other ways. */
 static void lid_route(struct fly *y, uint32_t to, const struct graph_dest *d, uint32_t number)
 {
-	bool most = d->port && number * 5 % 8 < 4;
+	bool most = !y->direct && d->port && number * 5 % 8 < 4;
 
 	y->changes[to] = 0;
 	for (uint32_t i = 1; i < y->reached; i++)
 		way_take(y, y->order[i], number, most);
-	if (d->port)
+	if (d->port && y->one_in != NO_DETOURS)
 		detour_take(y, to, number);
 	for (uint32_t i = 1; i < y->reached; i++)
 		rt_row(y->t, y->order[i])[d->lid] = y->g.arc[y->taken[y->order[i]]].port;
@@ -217,27 +220,66 @@ static int lanes_refuse(unsigned need, unsigned most, struct err *e)
 		need > LANES_MOST ? "more than " : "", MIN(need, (unsigned)LANES_MOST), most);
 }
 
+/* Returns how many there must be; the tables have them if they are at most `most`. */
+static unsigned lanes_give(struct fly *y, unsigned most)
+{
+	return y->steps ? dragonfly_steps(&y->g, &y->groups, y->t, most)
+			: layers_assign(&y->g, y->t, most);
+}
+
+static bool is_large(const struct fly *y)
+{
+	return (uint64_t)y->g.n * y->t->top_lid > REFINE_ENTRIES;
+}
+
 /* Shortest routes, refined; a step may take a link that leads no nearer. False: they need too many lanes. */
 static bool refined(struct fly *y, const struct rt_opts *o, unsigned most)
 {
 	struct refine_opts how = {
 		.extra = 1, .rounds = REFINE_ROUNDS, .even = REFINE_EVEN, .threads = o->threads};
 
-	if (o->valiant || (o->steady && most == 1) ||
-	    (uint64_t)y->g.n * y->t->top_lid > REFINE_ENTRIES)
+	if (o->valiant || (o->steady && most == 1) || is_large(y))
 		return false;
 	y->one_in = NO_DETOURS;
 	all_route(y);
 	return refine_with_layers(&y->g, y->t, &how, most);
 }
 
-static int detours_route(struct fly *y, const struct rt_opts *o, unsigned most, struct err *e)
+static unsigned plain_route(struct fly *y, uint32_t one_in, unsigned most)
 {
-	unsigned need;
-
-	y->one_in = o->valiant ? o->valiant : DEFAULT_VALIANT;
+	y->one_in = one_in;
 	all_route(y);
-	need = layers_assign(&y->g, y->t, most);
+	return lanes_give(y, most);
+}
+
+/* Shortest routes: with an SL for each path, then with lanes that change with the group, then with the fewest changes of it.
+ * Returns how many lanes they need. */
+static unsigned shortest(struct fly *y, unsigned most)
+{
+	unsigned need = LANES_MOST + 1;
+
+	for (unsigned i = 0; i < 3 && need > most; i++) {
+		unsigned n;
+
+		y->steps = i > 0;
+		y->direct = i > 1;
+		n = plain_route(y, NO_DETOURS, most);
+		need = MIN(need, n);
+	}
+	return need;
+}
+
+/* The first of these that lanes suffice for. Detours that were asked for, and no others. */
+static int some_route(struct fly *y, const struct rt_opts *o, unsigned most, struct err *e)
+{
+	unsigned need = LANES_MOST + 1;
+
+	if (refined(y, o, most))
+		return 0;
+	if (o->valiant ? o->valiant != NO_DETOURS : is_large(y))
+		need = plain_route(y, o->valiant ? o->valiant : DEFAULT_VALIANT, most);
+	if (need > most && (!o->valiant || o->valiant == NO_DETOURS))
+		need = shortest(y, most);
 	return need <= most ? 0 : lanes_refuse(need, most, e);
 }
 
@@ -253,9 +295,9 @@ static void further_spread(struct fly *y, unsigned most)
 	memcpy(was, y->t->lft, size);
 	rt_lanes_drop(y->t);
 	lmc_spread(&y->g, y->t, &(struct lmc_rules){.extra = 0});
-	if (layers_assign(&y->g, y->t, most) > most) {
+	if (lanes_give(y, most) > most) {
 		memcpy(y->t->lft, was, size);
-		layers_assign(&y->g, y->t, most);
+		lanes_give(y, most);
 	}
 	free(was);
 }
@@ -273,7 +315,7 @@ static int dragonfly_route(const struct fab *f, const struct rt_opts *o, struct 
 	rc = groups_find(&y.g, &y.groups, e);
 	if (!rc) {
 		fly_init(&y);
-		rc = refined(&y, o, most) ? 0 : detours_route(&y, o, most, e);
+		rc = some_route(&y, o, most, e);
 		if (!rc)
 			further_spread(&y, most);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Engine "dragonfly": groups of switches, between dragonfly_groups.c, which finds them, and dragonfly.c, which routes.
+ * Engine "dragonfly": groups of switches, between dragonfly_groups.c, which finds them, dragonfly.c, which routes, and dragonfly_lanes.c.
  */
 #ifndef WEFT_ROUTE_DRAGONFLY_H
 #define WEFT_ROUTE_DRAGONFLY_H
@@ -14,5 +14,12 @@ struct groups {
 
 /* -EINVAL with a switch that shows why there are none. of[] is owned by the caller in any case. */
 int groups_find(const struct switch_graph *g, struct groups *out, struct err *e);
+
+/*
+ * dragonfly_lanes.c: lanes that change with the group, for tables without lanes and without loops. Returns how many VLs they use,
+ * more than CHANNEL_VLS (channel_order.h) where these do not suffice; only if it is at most `most` the tables get them.
+ */
+unsigned dragonfly_steps(const struct switch_graph *g, const struct groups *groups,
+			 struct rt_tables *t, unsigned most);
 
 #endif

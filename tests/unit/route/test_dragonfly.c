@@ -3,7 +3,7 @@
  * Engine dragonfly: every pair that cables join has a route, free of deadlock, in dragonflies that are whole or have random
  * parts missing; routes between two groups do not all meet at one link; other fabrics are refused with a reason. Keeps no state;
  * each test makes its own fabric. The verifier, which shares no code with it, is the judge.
- * Covers: dragonfly.c, dragonfly_groups.c
+ * Covers: dragonfly.c, dragonfly_groups.c, dragonfly_lanes.c
  */
 #include "route_fixture.h"
 
@@ -244,9 +244,65 @@ TEST(lanes_that_do_not_suffice_are_refused)
 	struct err e;
 
 	assert_int_equal(compute(f, 1, 1, &t, &e), -ENOSPC);
-	assert_string_equal(e.text, "dragonfly: these routes need 3 lanes, of which 1 may be used");
+	assert_string_equal(e.text, "dragonfly: these routes need 2 lanes, of which 1 may be used");
 	assert_null(t);
 	fab_free(f);
+}
+
+/* ---- lanes that change with the group ---- */
+
+/* A whole dragonfly of any size needs two lanes, and one service level for all. */
+TEST(two_lanes_and_one_service_level_suffice)
+{
+	static const struct fab_gen whole[] = {{.kind = "dragonfly", .dims = {3, 6, 3}},
+					       {.kind = "dragonfly", .dims = {2, 8, 2}}};
+
+	for (size_t i = 0; i < ARRAY_LEN(whole); i++) {
+		struct fab *f = world_make(whole[i]);
+		struct rt_tables *t;
+		struct err e;
+
+		assert_int_equal(compute(f, 2, 1, &t, &e), 0);
+		assert_int_equal(rt_nvls(t), 2);
+		assert_int_equal(t->lanes->nrows, 1);
+		for (uint32_t lid = 0; lid <= t->top_lid; lid++)
+			assert_int_equal(rt_sl_row(t, 0)[lid], 0);
+		expect_good(f, t);
+		rt_tables_free(t);
+		fab_free(f);
+	}
+}
+
+/* Round what is missing few lanes suffice, too, or it is said how many would. Further LIDs of a port change nothing of that. */
+TEST(few_lanes_for_damaged_dragonflies)
+{
+	unsigned routed = 0;
+
+	for (uint64_t seed = 1; seed <= 24; seed++) {
+		struct fab *f =
+			damaged(seed % 3 ? world_make((struct fab_gen){.kind = "dragonfly",
+								       .dims = {2, 6, 2, 9}})
+					 : dragonfly_plus(),
+				seed);
+		unsigned lanes = 2 + seed % 3;
+		struct rt_tables *t;
+		struct err e;
+
+		if (seed % 4 == 0)
+			for (port_id p = 0; p < f->nports; p++)
+				f->ports[p].lid = 0;
+		f = world_lids(f, seed % 4 == 0);
+		if (!compute(f, lanes, 1, &t, &e)) {
+			expect_good(f, t);
+			assert_in_range(rt_nvls(t), 1, lanes);
+			routed++;
+			rt_tables_free(t);
+		} else {
+			assert_memory_equal(e.text, "dragonfly: ", 11);
+		}
+		fab_free(f);
+	}
+	assert_in_range(routed, 12, 24);
 }
 
 TEST(fabrics_without_switches_are_refused)
@@ -264,6 +320,8 @@ int main(void)
 		cmocka_unit_test(other_fabrics_are_refused_with_a_reason),
 		cmocka_unit_test(odd_and_irregular_fabrics_are_refused_or_routed_right),
 		cmocka_unit_test(lanes_that_do_not_suffice_are_refused),
+		cmocka_unit_test(two_lanes_and_one_service_level_suffice),
+		cmocka_unit_test(few_lanes_for_damaged_dragonflies),
 		cmocka_unit_test(fabrics_without_switches_are_refused),
 	};
 
