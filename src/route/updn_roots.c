@@ -16,7 +16,8 @@ struct finder {
 	struct switch_graph g;
 	const struct rt_opts *o;
 	uint32_t *dist, *queue; /* of flood() */
-	uint32_t most;		/* hosts of the switch that has the most */
+	uint32_t *part, nparts; /* by switch: which of the parts that no link joins */
+	uint32_t *most;		/* by part: hosts of the switch that has the most */
 	uint64_t *rank;		/* the best so far */
 	uint64_t merit;
 	bool any;
@@ -49,77 +50,154 @@ static void flood(struct finder *x, const switches *from)
 
 static bool is_leaf(const struct finder *x, uint32_t s)
 {
-	return x->most && 2 * x->g.senders[s] >= x->most;
+	uint32_t most = x->most[x->part[s]];
+
+	return most && 2 * x->g.senders[s] >= most;
 }
 
-/* The leaf farthest from all roots: in a tree up*-down* paths below it use every link. */
-static uint32_t pivot_leaf(const struct finder *x)
-{
-	uint32_t best = FAB_NONE;
-
-	for (uint32_t s = 0; s < x->g.n; s++)
-		if (is_leaf(x, s) && x->dist[s] != UINT32_MAX &&
-		    (best == FAB_NONE || x->dist[s] > x->dist[best]))
-			best = s;
-	return best;
-}
-
-/* Switches without a link up. */
-static uint32_t tops_count(const struct finder *x, const uint64_t *rank)
+/* By part: whether it has several switches without a link up, so that some pairs have no route. */
+static void several_tops(const struct finder *x, const uint64_t *rank, bool *several)
 {
 	const struct switch_graph *g = &x->g;
-	uint32_t n = 0;
+	uint32_t *tops = mem_zarray((size_t)x->nparts + 1, sizeof(*tops));
 
 	for (uint32_t s = 0; s < g->n; s++) {
 		uint32_t a = g->first[s];
 
 		while (a < g->first[s + 1] && rank[g->arc[a].to] > rank[s])
 			a++;
-		n += a == g->first[s + 1];
+		tops[x->part[s]] += a == g->first[s + 1];
 	}
-	return n;
+	for (uint32_t p = 0; p < x->nparts; p++)
+		several[p] = tops[p] > 1;
+	free(tops);
 }
 
-static uint32_t parts_count(struct finder *x)
+/* By part: the leaf farthest from all roots, below which up*-down* paths of a tree use every link; without leaves, or if no leaf is
+ * wanted, the first root. */
+static void pivots_choose(const struct finder *x, const switches *roots, bool leaf, uint32_t *pivot)
 {
-	bool *seen = mem_zarray((size_t)x->g.n + 1, sizeof(*seen));
-	uint32_t parts = 0;
+	for (uint32_t p = 0; p < x->nparts; p++)
+		pivot[p] = FAB_NONE;
+	for (uint32_t s = 0; leaf && s < x->g.n; s++) {
+		uint32_t *best = &pivot[x->part[s]];
 
-	for (uint32_t s = 0; s < x->g.n; s++) {
-		uint32_t n = seen[s] ? 0 : graph_distances(&x->g, s, x->dist, x->queue);
-
-		parts += n != 0;
-		while (n)
-			seen[x->queue[--n]] = true;
+		if (is_leaf(x, s) && (*best == FAB_NONE || x->dist[s] > x->dist[*best]))
+			*best = s;
 	}
-	free(seen);
-	return parts;
+	for (size_t i = 0; i < roots->n; i++) {
+		uint32_t *best = &pivot[x->part[roots->at[i]]];
+
+		*best = *best == FAB_NONE ? roots->at[i] : *best;
+	}
 }
 
-/* leaf: the pivot, where there has to be one, is a leaf and not the first root. False: no pivot is needed. */
+/* Pivots come first in the order of their parts, where these need one. False: none does. */
+static bool pivots_raise(struct finder *x, const switches *roots, bool leaf, uint64_t *rank)
+{
+	const struct fab *f = x->g.f;
+	uint64_t *old = mem_array((size_t)x->g.n + 1, sizeof(*old));
+	uint32_t *pivot = mem_array((size_t)x->nparts + 1, sizeof(*pivot)), first = FAB_NONE;
+	bool *several = mem_zarray((size_t)x->nparts + 1, sizeof(*several));
+
+	several_tops(x, rank, several);
+	pivots_choose(x, roots, leaf, pivot);
+	for (uint32_t s = 0; s < x->g.n; s++)
+		old[s] = rank[s] + x->nparts;
+	for (uint32_t p = 0; p < x->nparts; p++) {
+		if (!several[p])
+			continue;
+		old[pivot[p]] = p;
+		first = first == FAB_NONE ? pivot[p] : first;
+	}
+	if (first != FAB_NONE)
+		rt_updown_rank_keep(f, f->switches[first], old, rank);
+	free(old);
+	free(pivot);
+	free(several);
+	return first != FAB_NONE;
+}
+
+/* leaf: pivots, where there have to be any, are leaves and not roots. False: no pivot is needed. Each part has a root. */
 static bool ranks_make(struct finder *x, const switches *roots, bool leaf, uint64_t *rank)
 {
 	const struct fab *f = x->g.f;
 	uint64_t *by_dist = mem_array((size_t)x->g.n + 1, sizeof(*by_dist));
-	uint32_t *order = mem_array((size_t)x->g.n + 1, sizeof(*order)), pivot = FAB_NONE;
+	uint32_t *order = mem_array((size_t)x->g.n + 1, sizeof(*order));
 	bool needed;
 
 	flood(x, roots);
 	for (uint32_t s = 0; s < x->g.n; s++)
-		by_dist[s] = x->dist[s] == UINT32_MAX ? UINT64_MAX : x->dist[s];
+		by_dist[s] = x->dist[s];
 	rt_rank_dense(f, &(struct rt_opts){.rank = by_dist}, order, rank);
-	if (leaf)
-		pivot = pivot_leaf(x);
-	if (pivot == FAB_NONE)
-		pivot = roots->at[0];
-	needed = tops_count(x, rank) > parts_count(x);
-	if (needed) {
-		memcpy(by_dist, rank, x->g.n * sizeof(*rank));
-		rt_updown_rank_keep(f, f->switches[pivot], by_dist, rank);
-	}
+	needed = pivots_raise(x, roots, leaf, rank);
 	free(by_dist);
 	free(order);
 	return needed;
+}
+
+/* ---- parts that no link joins ---- */
+
+static void parts_find(struct finder *x)
+{
+	for (uint32_t s = 0; s < x->g.n; s++)
+		x->part[s] = FAB_NONE;
+	for (uint32_t s = 0; s < x->g.n; s++) {
+		uint32_t n =
+			x->part[s] == FAB_NONE ? graph_distances(&x->g, s, x->dist, x->queue) : 0;
+
+		x->nparts += n != 0;
+		while (n)
+			x->part[x->queue[--n]] = x->nparts - 1;
+	}
+	for (uint32_t s = 0; s < x->g.n; s++)
+		x->most[x->part[s]] = MAX(x->most[x->part[s]], x->g.senders[s]);
+}
+
+/* In each part the switches farthest from all leaves, which are the top of a tree; none where every switch is a leaf. */
+static void top_find(struct finder *x, switches *out)
+{
+	uint32_t *far = mem_zarray((size_t)x->nparts + 1, sizeof(*far));
+	switches leaves = {0};
+
+	for (uint32_t s = 0; s < x->g.n; s++)
+		if (is_leaf(x, s))
+			vec_push(&leaves, s);
+	flood(x, &leaves);
+	for (uint32_t s = 0; s < x->g.n; s++)
+		if (x->dist[s] != UINT32_MAX)
+			far[x->part[s]] = MAX(far[x->part[s]], x->dist[s]);
+	for (uint32_t s = 0; s < x->g.n; s++)
+		if (far[x->part[s]] && x->dist[s] == far[x->part[s]])
+			vec_push(out, s);
+	vec_free(&leaves);
+	free(far);
+}
+
+/* Roots for the parts that have none of those given: the top, else the first switch with the most hosts. */
+static void roots_complete(struct finder *x, const switches *given, switches *out)
+{
+	bool *has = mem_zarray((size_t)x->nparts + 1, sizeof(*has));
+	switches top = {0};
+
+	for (size_t i = 0; i < given->n; i++) {
+		has[x->part[given->at[i]]] = true;
+		vec_push(out, given->at[i]);
+	}
+	if (x->nparts > 1)
+		top_find(x, &top);
+	for (size_t i = 0; i < top.n; i++)
+		if (!has[x->part[top.at[i]]])
+			vec_push(out, top.at[i]);
+	for (size_t i = 0; i < top.n; i++)
+		has[x->part[top.at[i]]] = true;
+	for (uint32_t s = 0; s < x->g.n; s++)
+		if (!has[x->part[s]] && x->g.senders[s] == x->most[x->part[s]]) {
+			has[x->part[s]] = true;
+			vec_push(out, s);
+		}
+	vec_free(&top);
+	free(has);
 }
 
 /* ---- which roots are best ---- */
@@ -141,10 +219,12 @@ static void ranks_try(struct finder *x, const uint64_t *rank)
 	rt_tables_free(t);
 }
 
-static void roots_try(struct finder *x, const switches *roots, bool compare)
+static void roots_try(struct finder *x, const switches *given, bool compare)
 {
 	uint64_t *rank = mem_array((size_t)x->g.n + 1, sizeof(*rank));
+	switches all = {0}, *roots = &all;
 
+	roots_complete(x, given, roots);
 	if (!compare) {
 		ranks_make(x, roots, true, x->rank);
 	} else {
@@ -156,28 +236,11 @@ static void roots_try(struct finder *x, const switches *roots, bool compare)
 			ranks_try(x, rank);
 		}
 	}
+	vec_free(&all);
 	free(rank);
 }
 
 /* ---- roots that are found ---- */
-
-/* The switches farthest from all leaves, which are the top of a tree; none where every switch is a leaf. */
-static void top_find(struct finder *x, switches *out)
-{
-	switches leaves = {0};
-	uint32_t far = 0;
-
-	for (uint32_t s = 0; s < x->g.n; s++)
-		if (is_leaf(x, s))
-			vec_push(&leaves, s);
-	flood(x, &leaves);
-	for (uint32_t s = 0; s < x->g.n; s++)
-		far = x->dist[s] == UINT32_MAX ? far : MAX(far, x->dist[s]);
-	for (uint32_t s = 0; far && s < x->g.n; s++)
-		if (x->dist[s] == far)
-			vec_push(out, s);
-	vec_free(&leaves);
-}
 
 static uint32_t most_hosts(const struct finder *x)
 {
@@ -235,8 +298,9 @@ void updn_ranks(const struct fab *f, const struct rt_opts *o, uint64_t *rank)
 	graph_init(&x.g, f, fab_top_lid(f));
 	x.dist = mem_array((size_t)x.g.n + 1, sizeof(*x.dist));
 	x.queue = mem_array((size_t)x.g.n + 1, sizeof(*x.queue));
-	for (uint32_t s = 0; s < x.g.n; s++)
-		x.most = MAX(x.most, x.g.senders[s]);
+	x.part = mem_array((size_t)x.g.n + 1, sizeof(*x.part));
+	x.most = mem_zarray((size_t)x.g.n + 1, sizeof(*x.most));
+	parts_find(&x);
 	for (uint32_t i = 0; i < o->nroots; i++)
 		vec_push(&given, rt_root_switch(f, o->roots[i]));
 	if (given.n)
@@ -246,5 +310,7 @@ void updn_ranks(const struct fab *f, const struct rt_opts *o, uint64_t *rank)
 	vec_free(&given);
 	free(x.dist);
 	free(x.queue);
+	free(x.part);
+	free(x.most);
 	graph_free(&x.g);
 }

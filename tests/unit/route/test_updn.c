@@ -158,6 +158,51 @@ TEST(fabrics_without_switches_or_links_do_no_harm)
 	check_all(world_lids(fab_build(b), 0), 1);
 }
 
+/* A chain of switches, and a smaller tree of four leaves and four spines that no cable joins with it. */
+static struct fab *two_islands(void)
+{
+	enum { CHAIN = 12, SPINES = CHAIN, LEAVES = SPINES + 4, SWITCHES = LEAVES + 4 };
+	struct fab_builder *b = fab_builder_new();
+	unsigned hosts = 0;
+
+	for (unsigned i = 0; i < SWITCHES; i++)
+		fab_add_node(b, IBA_NODE_SWITCH, 1 + i, 8, "switch");
+	for (unsigned i = 0; i < SWITCHES; i++) /* at one end of the chain, and at the leaves */
+		for (unsigned k = 0; (!i || i >= LEAVES) && k < 4; k++) {
+			node_id h = fab_add_node(b, IBA_NODE_CA, 0x100 + 2 * hosts++, 1, "host");
+
+			assert_int_equal(fab_add_link(b, h, 1, i, 1 + k), 0);
+		}
+	for (unsigned i = 0; i + 1 < CHAIN; i++)
+		assert_int_equal(fab_add_link(b, i, 8, i + 1, 7), 0);
+	for (unsigned i = 0; i < 16; i++)
+		assert_int_equal(
+			fab_add_link(b, LEAVES + i / 4, 5 + i % 4, SPINES + i % 4, 1 + i / 4), 0);
+	return world_lids(fab_build(b), 0);
+}
+
+/* Each island has roots of its own, also where the deepest one, or those given, would have them all. */
+TEST(each_island_has_roots)
+{
+	struct fab *f = two_islands();
+	node_id given = f->switches[1];
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct rt_opts o = {.root = FAB_NONE, .roots = &given, .nroots = i};
+		struct rt_quality_opts all = {.patterns = 1};
+		struct rt_tables *t = updn(f, o);
+		struct rt_quality q;
+		struct err e;
+
+		expect_good(f, t, &o);
+		assert_int_equal(rt_quality(f, t, &all, &q, &e), 0);
+		assert_int_equal(q.by[RT_SHIFTS].worst, RT_SHARE_ONE);
+		rt_quality_free(&q);
+		rt_tables_free(t);
+	}
+	fab_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +211,7 @@ int main(void)
 		cmocka_unit_test(damaged_trees),
 		cmocka_unit_test(all_roots_of_a_tree_are_used),
 		cmocka_unit_test(fabrics_without_switches_or_links_do_no_harm),
+		cmocka_unit_test(each_island_has_roots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
