@@ -242,6 +242,10 @@ static bool refined(struct fly *y, const struct rt_opts *o, unsigned most)
 		return false;
 	y->one_in = NO_DETOURS;
 	all_route(y);
+	/* Refined routes hardly need fewer lanes than these: what cannot end well is not begun. */
+	if (layers_assign(&y->g, y->t, 0) > most + 1)
+		return false;
+	all_route(y);
 	return refine_with_layers(&y->g, y->t, &how, most);
 }
 

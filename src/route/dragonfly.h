@@ -17,7 +17,7 @@ int groups_find(const struct switch_graph *g, struct groups *out, struct err *e)
 
 /*
  * dragonfly_lanes.c: lanes that change with the group, for tables without lanes and without loops. Returns how many VLs they use,
- * more than CHANNEL_VLS (channel_order.h) where these do not suffice; only if it is at most `most` the tables get them.
+ * if that is at most `most` (the tables get them then) or two; otherwise more than CHANNEL_VLS (channel_order.h).
  */
 unsigned dragonfly_steps(const struct switch_graph *g, const struct groups *groups,
 			 struct rt_tables *t, unsigned most);

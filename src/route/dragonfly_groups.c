@@ -165,6 +165,7 @@ static bool mesh_groups(struct seek *k)
 static int refuse(struct seek *k, struct err *e)
 {
 	const struct fab *f = k->g->f;
+	char buf[32];
 	uint32_t i;
 
 	split(k, 1);
@@ -174,12 +175,12 @@ static int refuse(struct seek *k, struct err *e)
 			e, -EINVAL,
 			"dragonfly: not a dragonfly: %s is in one of %u groups of switches with common "
 			"neighbours, expected three or more of about the same size",
-			k->g->n ? fab_node_name(f, f->switches[0]) : "no switch", k->out->n);
+			k->g->n ? rt_switch_text(f, 0, buf) : "no switch", k->out->n);
 	return err_set(
 		e, -EINVAL,
 		"dragonfly: not a dragonfly: %s and %u switches around it have %u links, where a "
 		"group has %llu",
-		fab_node_name(f, f->switches[k->first[i]]), k->size[i] - 1, k->links[i] / 2,
+		rt_switch_text(f, k->first[i], buf), k->size[i] - 1, k->links[i] / 2,
 		(unsigned long long)links_due(k, i, false) / 2);
 }
 

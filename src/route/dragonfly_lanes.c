@@ -34,6 +34,7 @@ struct steps {
 	const struct groups *groups;
 	struct rt_tables *t;
 	struct channel_order order;
+	unsigned most; /* VLs that are tried */
 	uint8_t *sl;   /* [switch][stride] */
 	unsigned nvls; /* in use */
 };
@@ -92,7 +93,7 @@ static bool path_place(struct steps *x, uint32_t s, uint32_t to, uint32_t lid)
 	for (unsigned sl = 0; sl < RT_SLS; sl++) {
 		unsigned highest;
 
-		if (sl >= RULES && vl_of(sl, ENTRY, INSIDE) >= CHANNEL_VLS)
+		if (sl >= RULES && vl_of(sl, ENTRY, INSIDE) >= x->most)
 			return false;
 		if (!path_add(x, sl, s, to, lid, &highest))
 			continue;
@@ -190,7 +191,11 @@ static uint64_t start_key(const struct steps *x, uint32_t c)
 unsigned dragonfly_steps(const struct switch_graph *g, const struct groups *groups,
 			 struct rt_tables *t, unsigned most)
 {
-	struct steps x = {.g = g, .groups = groups, .t = t, .nvls = 1};
+	struct steps x = {.g = g,
+			  .groups = groups,
+			  .t = t,
+			  .most = MIN(MAX(most, (unsigned)RULE_VLS), (unsigned)CHANNEL_VLS),
+			  .nvls = 1};
 	uint64_t *key = mem_array((size_t)g->narcs * CHANNEL_VLS + 1, sizeof(*key));
 	unsigned n;
 

@@ -19,6 +19,17 @@
 #define RT_OMP(x)
 #endif
 
+/* A switch in a sentence: its name; its id where a manager has not read names yet. */
+static inline const char *rt_switch_text(const struct fab *f, uint32_t s, char buf[32])
+{
+	const char *name = fab_node_name(f, f->switches[s]);
+
+	if (*name)
+		return name;
+	fab_node_ident(f, f->switches[s], buf);
+	return buf;
+}
+
 /* Threads to use when the caller asked for `want` and there are `jobs` pieces of work. For 0: as
  * many as the machine has, but at most one for each million of table entries. A million entries
  * take milliseconds, about as long as the start of a thread on a busy machine. */

@@ -32,9 +32,9 @@ struct step {
 	bool back;
 };
 
-static const char *name(const struct torus *t, uint32_t s)
+static const char *name(const struct torus *t, uint32_t s, char buf[32])
 {
-	return fab_node_name(t->g.f, t->g.f->switches[s]);
+	return rt_switch_text(t->g.f, s, buf);
 }
 
 static unsigned far_port(const struct torus *t, uint32_t a)
@@ -48,10 +48,11 @@ static unsigned far_port(const struct torus *t, uint32_t a)
 static int refuse_link(const struct torus *t, uint32_t a, const char *why, struct err *e)
 {
 	const struct graph_arc *x = &t->g.arc[a];
+	char from[32], to[32];
 
 	return err_set(e, -EINVAL,
 		       "torus: not a mesh or torus: the link from %s port %u to %s port %u %s",
-		       name(t, x->from), x->port, name(t, x->to), far_port(t, a), why);
+		       name(t, x->from, from), x->port, name(t, x->to, to), far_port(t, a), why);
 }
 
 /* ---- kinds of cables ---- */
@@ -271,12 +272,13 @@ static int places_refuse(const struct torus *t, uint32_t s, uint32_t n, uint64_t
 			 struct err *e)
 {
 	const struct torus_part *p = torus_part(t, s);
+	char buf[32];
 
 	return err_set(
 		e, -EINVAL,
 		"torus: not a mesh or torus: %s and the switches joined with it would be %u of %llu "
 		"in %u dimensions",
-		name(t, s), n, (unsigned long long)places, p->ndims);
+		name(t, s, buf), n, (unsigned long long)places, p->ndims);
 }
 
 /* Every place is taken once, and most are taken. */
@@ -285,6 +287,7 @@ static int places_check(const struct torus *t, const uint32_t *list, uint32_t n,
 	const struct torus_part *p = torus_part(t, list[0]);
 	uint64_t places = 1;
 	uint32_t *taken;
+	char a[32], b[32];
 	int rc = 0;
 
 	for (uint32_t d = 0; d < p->ndims && places <= UINT32_MAX; d++)
@@ -302,7 +305,7 @@ static int places_check(const struct torus *t, const uint32_t *list, uint32_t n,
 			rc = err_set(
 				e, -EINVAL,
 				"torus: not a mesh or torus: %s and %s would have the same place",
-				name(t, taken[at]), name(t, list[i]));
+				name(t, taken[at], a), name(t, list[i], b));
 		taken[at] = list[i];
 	}
 	free(taken);
@@ -314,6 +317,7 @@ static int rings_check(const struct torus *t, uint32_t s, struct err *e)
 {
 	const struct torus_part *p = torus_part(t, s);
 	unsigned rings = 0;
+	char buf[32];
 
 	for (uint32_t d = 0; d < p->ndims; d++)
 		rings += torus_ring_is_long(&p->dim[d]);
@@ -322,7 +326,7 @@ static int rings_check(const struct torus *t, uint32_t s, struct err *e)
 	return err_set(
 		e, -EINVAL,
 		"torus: %s is in %u rings of five switches or more; service levels tell %u apart",
-		name(t, s), rings, (unsigned)TORUS_BITS);
+		name(t, s, buf), rings, (unsigned)TORUS_BITS);
 }
 
 static int part_find(struct seek *k, uint32_t from, struct err *e)

@@ -86,6 +86,8 @@ void tree_free(struct tree *t);
 /* -EINVAL when f is no tree, with a switch or link that shows it. */
 int tree_levels(struct tree *t, struct err *e);
 int tree_rank(struct tree *t, struct err *e);
+/* A switch in a sentence: its name and id, or its id alone. */
+const char *tree_name(const struct tree *t, uint32_t s, char buf[96]);
 
 /* Places of switches in their rows, slots of upper neighbours, the order of destinations. */
 void tree_shape(struct tree *t);

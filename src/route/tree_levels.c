@@ -352,12 +352,16 @@ static void try_guess(struct guess *x, uint32_t least, bool hubs, struct guess *
 
 /* ---- reasons ---- */
 
-static const char *name_of(const struct tree *t, uint32_t s, char buf[96])
+const char *tree_name(const struct tree *t, uint32_t s, char buf[96])
 {
+	const char *name = fab_node_name(t->f, t->f->switches[s]);
 	char id[32];
 
 	fab_node_ident(t->f, t->f->switches[s], id);
-	snprintf(buf, 96, "%.48s (%s)", fab_node_name(t->f, t->f->switches[s]), id);
+	if (*name)
+		snprintf(buf, 96, "%.48s (%s)", name, id);
+	else
+		snprintf(buf, 96, "%s", id);
 	return buf;
 }
 
@@ -372,7 +376,7 @@ static int reason(const struct guess *best, struct err *e)
 	if (best->nlevels > TREE_MAX_LEVELS)
 		return err_set(e, -EINVAL,
 			       "tree: not a tree: %s is more than %u links away from any leaf",
-			       name_of(t, far, a), TREE_MAX_LEVELS - 1);
+			       tree_name(t, far, a), TREE_MAX_LEVELS - 1);
 	if (is_tree(best))
 		return 0;
 	if (best->strays * STRAYS <= best->links)
@@ -380,13 +384,13 @@ static int reason(const struct guess *best, struct err *e)
 			e, -EINVAL,
 			"tree: not a tree: no way up and then down joins %s and %s, nor %llu of %llu pairs "
 			"of leaf switches",
-			name_of(t, best->c, a), name_of(t, best->d, b),
+			tree_name(t, best->c, a), tree_name(t, best->d, b),
 			(unsigned long long)best->apart, (unsigned long long)best->pairs);
 	return err_set(
 		e, -EINVAL,
 		"tree: not a tree: a link joins %s and %s, which are both at level %u; so do %llu of %llu "
 		"links between switches",
-		name_of(t, best->a, a), name_of(t, best->b, b), t->level[best->a],
+		tree_name(t, best->a, a), tree_name(t, best->b, b), t->level[best->a],
 		(unsigned long long)best->strays / 2, (unsigned long long)best->links / 2);
 }
 

@@ -180,9 +180,8 @@ static uint32_t place_some(struct ranking *x, uint32_t part)
 /* A top switch may get its gateway only by the place of another one. */
 static int place_tops(struct ranking *x, uint32_t part, struct err *e)
 {
-	const struct fab *f = x->t->f;
 	uint32_t left, before;
-	char id[32];
+	char buf[96];
 
 	do {
 		before = x->placed;
@@ -190,10 +189,9 @@ static int place_tops(struct ranking *x, uint32_t part, struct err *e)
 	} while (left != FAB_NONE && x->placed > before);
 	if (left == FAB_NONE)
 		return 0;
-	fab_node_ident(f, f->switches[left], id);
 	return err_set(e, -EINVAL,
-		       "tree: not a tree: only links inside a level join %.48s (%s) with the rest",
-		       fab_node_name(f, f->switches[left]), id);
+		       "tree: not a tree: only links inside a level join %s with the rest",
+		       tree_name(x->t, left, buf));
 }
 
 /* ---- the rest ---- */

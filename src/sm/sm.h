@@ -361,6 +361,7 @@ struct sm_routes {
 	bool verified;	  /* by the verifier; the SM programs only verified tables */
 	const struct rt_engine *
 		instead; /* the engine cannot route this fabric: these are of this one; NULL: it can */
+	bool few_lanes;			/* with instead: since the engine would need more lanes */
 	const struct rt_engine *engine; /* that was chosen; NULL: the request named one */
 	struct sm_advice advice;
 	time_ps tried_ps; /* what the others that were tried cost, on a machine of today */

@@ -280,14 +280,15 @@ void sm_engine_note(struct sm *sm, const struct sm_routes *r)
 	if (!r->instead && !sm_lanes_wanted(sm))
 		return;
 	most = sm_lanes_most(sm, &port);
-	about = sm_lanes_wanted(sm) ? sm_about_port(sm, port) : SM_ABOUT_NOTHING;
+	about = sm_lanes_wanted(sm) && (!r->instead || r->few_lanes) ? sm_about_port(sm, port)
+								     : SM_ABOUT_NOTHING;
 	if (r->instead) {
 		struct sm_note n = {.kind = SM_NOTE_OTHER_ENGINE, .about = about};
 
 		snprintf(n.engine.name, sizeof(n.engine.name), "%s", sm_final_routes(sm)->name);
 		snprintf(n.engine.why, sizeof(n.engine.why), "%s", r->why);
 		snprintf(n.engine.instead, sizeof(n.engine.instead), "%s", r->instead->name);
-		n.engine.vls = sm_lanes_wanted(sm) ? most : 0;
+		n.engine.vls = r->few_lanes ? most : 0;
 		sm_note_put(sm, n);
 	} else if (used != sm->routes.lanes_noted) {
 		sm_note(sm, .kind = SM_NOTE_LANES, .about = about, .lanes = {used, most});

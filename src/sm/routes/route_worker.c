@@ -99,8 +99,10 @@ static struct rt_tables *tables_fresh(const struct sm_compute *c, const struct r
 	const struct rt_engine *g = engine_of(c);
 	struct rt_tables *t = NULL;
 	struct err e;
+	int rc = rt_compute(g, c->fab, o, &t, &e);
 
-	if (rt_compute(g, c->fab, o, &t, &e)) {
+	if (rc) {
+		out->few_lanes = rc == -ENOSPC;
 		out->instead = !c->choose && (g->ranks || g->lanes) ? &rt_fera : NULL;
 		snprintf(out->why, sizeof(out->why), "%.150s", e.text);
 		if (g->given || !out->instead || rt_compute(&rt_fera, c->fab, o, &t, &e))
