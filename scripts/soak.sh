@@ -17,7 +17,7 @@
 # shellcheck disable=SC2317 # parts are called by name
 set -u
 
-parts="trials changes planes combinations compilers sizes swarm provoked lies odd storm requests liar flood kills stalls managers servers disk state failures fuzz"
+parts="trials changes planes combinations compilers sizes swarm provoked lies odd storm requests takeovers liar flood kills stalls managers servers disk state failures fuzz"
 build=$(cd "$1" && pwd) || exit 2
 san=$(cd "${SOAK_SAN:-$1}" && pwd) || exit 2
 shift
@@ -134,6 +134,14 @@ part_odd() { split odd odd && ! grep -q '^not ok' "$out/odd.log"; }
 part_storm() { did="$mads datagrams"; ill_treat storm $((mads * 2 / 5)) "$first"; }
 # Requests and segments to subnet administration.
 part_requests() { did="$mads MADs"; "$san/tests/soak/sa_storm" "$mads" "$first" > "$out/requests.log" 2>&1; }
+# Records of both managers after changes and take-overs, on fabrics of six kinds.
+part_takeovers()
+{
+	did="six fabrics"
+	sh "$root/tests/interop/sa_takeovers.sh" "$build/src/cli/weft" "$build/tests/sa_client" 'mtree 4 2' 'irregular 12 --hosts 10 --seed 7' \
+		'torus 3 3' 'hypercube 3' 'dragonfly 2 4 2' 'star 6' > "$out/takeovers.log" 2>&1
+	grep -q '^1\.\.' "$out/takeovers.log" && ! grep -q '^not ok' "$out/takeovers.log"
+}
 # As many as were for the manager come straight to its socket, half of them before it is up.
 part_liar()
 {
