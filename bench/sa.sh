@@ -6,6 +6,7 @@
 #
 #	bench/sa.sh [WEFT]		324, 3,456 and 11,664 hosts
 #	QUICK=1 bench/sa.sh		324 hosts, a hundredth of the requests
+#	SHARE=4 bench/sa.sh		a fourth of the requests, for a machine with little time
 #	OPENSM=0 bench/sa.sh		without OpenSM
 #	SIZES='mine 8 3' bench/sa.sh	another fabric: a name, then as for weft topo gen mtree
 #	bench/sa.sh --write-docs	also refresh docs/results/sa.md
@@ -23,8 +24,12 @@
 #	joins and leaves	1,000 a second of 100 groups by 32 hosts
 #	a link fails		2,000 paths a second while a link between switches fails and comes back
 #
-# Before the first row the manager has come to rest. "CPU us" is its CPU time for a request, of all its threads. Every answer is checked: "lost" had none after eight
-# repetitions, "wrong" had a status, another LID than the host has, or a table without one of the hosts.
+# Rows of "sockets" are of bench/sa_floor.c: at the manager's place of the same fabric, once the manager has ended, it waits,
+# receives and sends packets back. Nothing that answers over these sockets takes less.
+#
+# Before the first row the manager has come to rest. "CPU us" is its CPU time for a request, of all its threads. Every answer
+# is checked: "lost" had none after eight repetitions, "wrong" had a status, another LID than the host has, or a table without
+# one of the hosts. "others" is the share of the machine's cores that other programs took in the second before the first row.
 #
 # Rows are written to bench/out/sa.jsonl as they come; bench/out/sa.md has the table. Status 1: an answer of Weft was lost or
 # wrong; what OpenSM misses is in the table alone.
@@ -38,9 +43,11 @@ name=sa
 . "$here/args.inc.sh"
 rows=$out/sa.jsonl
 quick=${QUICK:-0}
+share=${SHARE:-1}
 with_opensm=${OPENSM:-1}
 limit=${LIMIT:-240}
 load=$here/../build/bench/sa-load
+floor=$here/../build/bench/sa-floor
 preload=$here/../build/src/preload/libweft-umad.so
 work=
 ibsim_pid=
@@ -48,6 +55,7 @@ server_pid=
 pid=
 runs=0
 failed=0
+others=0
 # shellcheck source=bench/peers.inc.sh
 . "$here/peers.inc.sh"
 # shellcheck source=bench/netlists.inc.sh
@@ -153,6 +161,19 @@ start() # weft|opensm: until the subnet is up
 	opensm_is_up
 }
 
+# All cores, in ticks: busy and in all.
+machine_ticks() { awk '/^cpu / { for (i = 2; i <= 9; i++) all += $i; print all - $5 - $6, all }' /proc/stat; }
+
+# Percent of the cores that were busy for a second in which nothing of this run had work.
+others_measure()
+{
+	local was now
+	read -r -a was < <(machine_ticks)
+	sleep 1
+	read -r -a now < <(machine_ticks)
+	others=$((100 * (now[0] - was[0]) / (now[1] - was[1])))
+}
+
 ticks() { awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$pid/stat"; }
 
 # Work after the start, such as repairs computed ahead, is over: a second takes at most 20 ms of CPU time.
@@ -179,8 +200,8 @@ ask()
 	if [ -z "$got" ]; then
 		got='{"answered": 0, "lost": null}'
 	fi
-	jq -c --arg fabric "$fabric_name" --arg manager "$manager" --arg what "$what" --argjson whole "$whole" \
-		'{fabric: $fabric, manager: $manager, what: $what, whole: $whole} + .' <<< "$got" | tee -a "$rows" >&2
+	jq -c --arg fabric "$fabric_name" --arg manager "$manager" --arg what "$what" --argjson whole "$whole" --argjson others "$others" \
+		'{fabric: $fabric, manager: $manager, what: $what, whole: $whole, others: $others} + .' <<< "$got" | tee -a "$rows" >&2
 	[ "$status" = 0 ] || [ "$manager" != weft ] || failed=1
 }
 
@@ -205,14 +226,20 @@ during_failure() # FABRIC MANAGER SECONDS
 	wait $!
 }
 
-measure() # FABRIC MANAGER
+amounts() # how much is asked for
 {
-	local hosts job paths=100000 tables=64 seconds=12 sample
 	hosts=$(grep -c '^Ca' "$net")
 	job=$((hosts < 1000 ? hosts : 1000))
 	job=$((4 * job * (job - 1)))
 	sample=$((job < 1000000 ? job : 1000000))
+	sample=$((sample / share)) paths=$((100000 / share)) tables=$((64 / share)) seconds=12
+	tables=$((tables < 16 ? 16 : tables))
 	[ "$quick" = 0 ] || paths=2000 tables=16 seconds=3 sample=20000
+}
+
+measure() # FABRIC MANAGER
+{
+	amounts
 	ask "$1" "$2" 'paths, 1 client' 1 1 paths "$((paths / 2))"
 	ask "$1" "$2" 'paths, 4 clients' 1 4 paths "$paths"
 	ask "$1" "$2" 'paths, 64 clients' 1 64 paths "$((2 * paths))"
@@ -223,12 +250,27 @@ measure() # FABRIC MANAGER
 	during_failure "$1" "$2" "$seconds"
 }
 
+# After the manager: the fabric stays as it left it.
+measure_sockets() # FABRIC
+{
+	end "$pid"
+	"$floor" "$IBSIM_SOCKNAME" "$seat" < /dev/null > "$dir/floor" 2>&1 &
+	pid=$!
+	amounts
+	ask "$1" sockets 'paths, 1 client' 1 1 echo "$((paths / 2))"
+	ask "$1" sockets 'paths, 4 clients' 1 4 echo "$paths"
+	ask "$1" sockets 'paths, 64 clients' 1 64 echo "$((2 * paths))"
+	ask "$1" sockets 'job start' "$job" 64 echo "$sample" 16
+}
+
 one() # FABRIC MANAGER
 {
 	fabric_start "$work/$1.net" || die "weft fabric does not start"
 	if start "$2"; then
 		rested
+		others_measure
 		measure "$1" "$2"
+		[ "$2" != weft ] || measure_sockets "$1"
 	else
 		say "$2 did not come up: $(tail -n 1 "$dir/log" | cut -c 1-160)"
 		failed=1
@@ -240,16 +282,17 @@ one() # FABRIC MANAGER
 report()
 {
 	jq -sr 'def n($d): if . == null then "-" else (. * pow(10; $d) | round / pow(10; $d) | tostring) end;
-		["hosts", "what", "manager", "requests", "a second", "CPU us", "median us", "99 % us", "longest us", "repeated", "lost", "wrong", "all of it, s"],
+		["hosts", "what", "manager", "requests", "a second", "CPU us", "median us", "99 % us", "longest us", "repeated", "lost", "wrong", "all of it, s", "others"],
 		(.[] | [.fabric, .what, .manager, .requests, (.rate | n(0)), (.cpu_us | n(1)), .p50_us, .p99_us, .max_us, .repeated, .lost, .wrong,
-			(if .whole > 1 and .rate then .whole / .rate | n(1) else "" end)]) | map(. // "-") | @tsv' "$rows" | table
+			(if .whole > 1 and .rate then .whole / .rate | n(1) else "" end),
+			"\(.others)%"]) | map(. // "-") | @tsv' "$rows" | table
 }
 
 mkdir -p "$out"
 if [ -z "$tables_only" ]; then
 	work=$(mktemp -d)
 	trap cleanup EXIT
-	ninja -C "$here/../build" bench/sa-load src/preload/libweft-umad.so > /dev/null
+	ninja -C "$here/../build" bench/sa-load bench/sa-floor src/preload/libweft-umad.so > /dev/null
 	why=$(opensm_missing)
 	[ -z "$why" ] || say "no OpenSM: $why"
 	: > "$rows"

@@ -5,7 +5,8 @@
  * nothing of which manager answers, but the id of its process, whose CPU time it reads from /proc.
  *
  *	sa-load NETLIST SERVER PID CLIENTS paths COUNT [WINDOW]   Get(PathRecord) from each client to random hosts
- *	sa-load NETLIST SERVER PID CLIENTS watch SECONDS RATE     the same, RATE a second in all, for so long
+ *	sa-load NETLIST SERVER PID CLIENTS echo COUNT [WINDOW]    the same to sa-floor: any answer is right
+ *	sa-load NETLIST SERVER PID CLIENTS watch SECONDS RATE     as paths, RATE a second in all, for so long
  *	sa-load NETLIST SERVER PID CLIENTS nodes COUNT            GetTable(NodeRecord): all of them
  *	sa-load NETLIST SERVER PID CLIENTS tables COUNT           GetTable(PathRecord) from each client to all
  *	sa-load NETLIST SERVER PID CLIENTS joins SECONDS RATE     joins and leaves of 100 groups, RATE a second in all
@@ -31,8 +32,9 @@ enum { REPEAT_MS = 250, TABLE_MS = 20000, TRIES = 8, MOST_WINDOW = 64, MOST_CLIE
 enum { GROUPS = 100, BATCH = 32, PREFIX_BYTES = 8 };
 #define PREFIX 0xfe80000000000000ull
 
-enum kind { PATHS, WATCH, NODES, TABLES, JOINS, NKINDS };
-static const char *const kind_names[NKINDS] = {"paths", "watch", "nodes", "tables", "joins"};
+enum kind { PATHS, ECHO, WATCH, NODES, TABLES, JOINS, NKINDS };
+static const char *const kind_names[NKINDS] = {"paths", "echo",	  "watch",
+					       "nodes", "tables", "joins"};
 
 struct op { /* a request that waits for its answer */
 	bool used;
@@ -213,6 +215,7 @@ static void start(struct load *l, struct client *c, struct op *op)
 {
 	switch (l->kind) {
 	case PATHS:
+	case ECHO:
 	case WATCH:
 		path_request(l, c, op);
 		break;
@@ -528,8 +531,9 @@ static void learn(struct load *l)
 
 static void arguments(struct load *l, int argc, char **argv)
 {
-	const char *usage = "usage: sa-load NETLIST SERVER PID CLIENTS paths|nodes|tables COUNT "
-			    "[WINDOW] | watch|joins SECONDS RATE";
+	const char *usage =
+		"usage: sa-load NETLIST SERVER PID CLIENTS paths|echo|nodes|tables COUNT "
+		"[WINDOW] | watch|joins SECONDS RATE";
 
 	if (argc < 7)
 		die(usage);
@@ -574,7 +578,8 @@ int main(int argc, char **argv)
 		die("fewer hosts than clients and a manager");
 	l.lids = mem_zarray(l.hosts.n, sizeof(*l.lids));
 	open_clients(&l, argv[2]);
-	learn(&l);
+	if (l.kind != ECHO)
+		learn(&l);
 	cpu = cpu_us(l.pid);
 	l.started = now_s();
 	l.until += l.started;
