@@ -229,7 +229,7 @@ static void sls_update(struct perf *p, const struct sm *sm, const struct fab *f)
 	p->top_lid = top;
 }
 
-void perf_devices_update(struct perf *p, const struct sm *sm, const struct sm_status *st)
+void perf_devices_update(struct perf *p, const struct sm *sm, const struct sm_standing *st)
 {
 	const struct fab *f = sm_fabric(sm);
 

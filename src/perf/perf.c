@@ -107,12 +107,12 @@ void perf_new_manager(struct perf *p)
 /* ---- the manager ---- */
 
 /* SMPs come first: while the manager works on a change, nothing is sent. */
-static bool is_busy(const struct sm_status *st)
+static bool is_busy(const struct sm_standing *st)
 {
 	return st->phase != SM_READY && st->phase != SM_SWEEP;
 }
 
-void perf_manager(struct perf *p, const struct sm *sm, const struct sm_status *st, time_ps now)
+void perf_manager(struct perf *p, const struct sm *sm, const struct sm_standing *st, time_ps now)
 {
 	bool paused = is_busy(st);
 

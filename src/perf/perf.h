@@ -170,7 +170,7 @@ void perf_time_back(struct perf *p, time_ps by); /* as sm_time_back() */
 bool perf_owns(
 	const uint8_t
 		*mad); /* by its transaction: other parts of a program may send queries as well */
-void perf_manager(struct perf *p, const struct sm *sm, const struct sm_status *st, time_ps now);
+void perf_manager(struct perf *p, const struct sm *sm, const struct sm_standing *st, time_ps now);
 void perf_take(struct perf *p, const struct perf_mad *in, time_ps now);
 void perf_lost(struct perf *p, const uint8_t *mad, time_ps now); /* it was not delivered */
 void perf_wake(struct perf *p, time_ps now);

@@ -143,7 +143,7 @@ struct perf {
 };
 
 /* devices.c */
-void perf_devices_update(struct perf *p, const struct sm *sm, const struct sm_status *st);
+void perf_devices_update(struct perf *p, const struct sm *sm, const struct sm_standing *st);
 void perf_devices_free(struct perf *p);
 struct perf_port *perf_port_find(const struct perf *p, uint64_t guid, unsigned port,
 				 const struct perf_device **of);

@@ -52,9 +52,14 @@ void run_pump_free(struct run_pump *p)
 	*p = (struct run_pump){0};
 }
 
+time_ps run_pump_at(const struct run_pump *p, uint64_t clock_ns)
+{
+	return (clock_ns - p->zero_ns) * PS_PER_NS;
+}
+
 time_ps run_pump_now(const struct run_pump *p)
 {
-	return (p->clock_ns() - p->zero_ns) * PS_PER_NS;
+	return run_pump_at(p, p->clock_ns());
 }
 
 /* ---- out ---- */
@@ -234,12 +239,29 @@ static void aliases_tell(struct run_pump *p, time_ps now)
 	free(list);
 }
 
+/* False: there is none. */
+static bool response_send(struct run_pump *p, uint16_t own_lid, time_ps now)
+{
+	struct tp_mad *m = &p->ring[(p->head + p->n) % p->size];
+	struct sa_mad out;
+
+	if (!sa_next(p->sa, &out, now))
+		return false;
+	memcpy(m->mad, out.mad, IBA_MAD_SIZE);
+	m->slid = own_lid;
+	m->dlid = out.lid;
+	m->sl = out.sl;
+	m->qp = 1;
+	m->lost = false;
+	p->n++;
+	return true;
+}
+
 /* Responses go out as long as half of the ring is free: the manager's own MADs need the rest. */
 static void administration_send(struct run_pump *p, time_ps now)
 {
-	struct sm_status st;
+	struct sm_standing st;
 	struct sa_item it;
-	struct sa_mad out;
 
 	sa_manager(p->sa, p->sm, now);
 	if (now >= sa_due(p->sa))
@@ -247,7 +269,7 @@ static void administration_send(struct run_pump *p, time_ps now)
 	while (sa_changed(p->sa, &it))
 		if (p->call.registered)
 			p->call.registered(p->call.ctx, &it);
-	sm_status(p->sm, &st);
+	sm_standing(p->sm, &st);
 	if (st.state == IBA_SM_MASTER && (!p->trees_known || p->trees != sa_trees_number(p->sa)))
 		trees_tell(p, now);
 	if (st.state == IBA_SM_MASTER &&
@@ -256,16 +278,9 @@ static void administration_send(struct run_pump *p, time_ps now)
 	/* What hosts register with the master meanwhile is known in part at best. */
 	if (st.state == IBA_SM_STANDBY)
 		sm_reregister(p->sm, true);
-	p->owes = p->n >= p->size / 2;
-	if (p->owes || !sa_next(p->sa, &out, now))
-		return;
-	do {
-		struct tp_mad m = {.slid = st.lid, .dlid = out.lid, .sl = out.sl, .qp = 1};
-
-		memcpy(m.mad, out.mad, IBA_MAD_SIZE);
-		run_pump_send(p, &m);
+	do
 		p->owes = p->n >= p->size / 2;
-	} while (!p->owes && sa_next(p->sa, &out, now));
+	while (!p->owes && response_send(p, st.lid, now));
 }
 
 /* ---- performance management ---- */
@@ -275,9 +290,9 @@ static void queries_send(struct run_pump *p, time_ps now)
 {
 	struct perf_event ev;
 	struct perf_mad out;
-	struct sm_status st;
+	struct sm_standing st;
 
-	sm_status(p->sm, &st);
+	sm_standing(p->sm, &st);
 	perf_manager(p->perf, p->sm, &st, now);
 	if (now >= perf_due(p->perf))
 		perf_wake(p->perf, now);

@@ -62,6 +62,8 @@ void run_pump_set_perf(struct run_pump *p, struct perf *perf);
 void run_pump_set_pause(struct run_pump *p, time_ps pause); /* 0: Sets are never dropped */
 void run_pump_free(struct run_pump *p);
 time_ps run_pump_now(const struct run_pump *p); /* the manager's time */
+time_ps run_pump_at(const struct run_pump *p,
+		    uint64_t clock_ns); /* the same at that time of its clock */
 /* Gives the manager an event, at the present time, and carries out its actions. */
 void run_pump_event(struct run_pump *p, struct sm_event *ev);
 /* Sends a MAD that is not the manager's; false: the ring is full. */

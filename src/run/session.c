@@ -24,8 +24,11 @@ static void sleep_until_due(struct run_session *s, time_ps now)
 	time_ps wait = wake == TIME_NEVER ? TIME_NEVER : wake - MIN(wake, now);
 	uint64_t ms = s->pump.n ? FULL_MS : MIN(wait / PS_PER_MS, (time_ps)PROBE_MS);
 
+	ms = MAX(ms, s->spin_us ? 0u : 1u);
 	uv_idle_stop(&s->idle);
-	uv_timer_start(&s->timer, on_timer, MAX(ms, s->spin_us ? 0u : 1u), 0);
+	/* One that ends earlier stays: to set it for every request of a host takes longer than to wake up once too often. */
+	if (!uv_is_active((uv_handle_t *)&s->timer) || uv_timer_get_due_in(&s->timer) > ms)
+		uv_timer_start(&s->timer, on_timer, ms, 0);
 }
 
 static bool is_near(const struct run_session *s, time_ps now)
@@ -48,6 +51,7 @@ static bool is_served(const struct run_session *s)
 static void turn(struct run_session *s)
 {
 	uint64_t began = uv_hrtime(), now = began, own;
+	time_ps at;
 	int rc = 0;
 
 	while (s->tp && now < began + TURN_NS) {
@@ -69,10 +73,11 @@ static void turn(struct run_session *s)
 	}
 	if (!s->tp)
 		return;
-	if (rc > 0 || is_spinning(s, now) || is_near(s, run_pump_now(&s->pump)))
+	at = run_pump_at(&s->pump, now);
+	if (rc > 0 || is_spinning(s, now) || is_near(s, at))
 		awake(s);
 	else
-		sleep_until_due(s, run_pump_now(&s->pump));
+		sleep_until_due(s, at);
 }
 
 static void on_idle(uv_idle_t *i)

@@ -317,7 +317,7 @@ void sa_take(struct sa *sa, const struct sm *sm, const struct sa_mad *in, time_p
 
 /* ---- the manager, time ---- */
 
-static void own_place(struct sa *sa, const struct sm_status *st)
+static void own_place(struct sa *sa, const struct sm_standing *st)
 {
 	sa->own_lid = st->lid;
 	sa_gid_of_lid(sa, st->lid, sa->own_gid);
@@ -354,10 +354,10 @@ static void follow_role(struct sa *sa, const struct sm *sm, bool was)
 
 static void follow(struct sa *sa, const struct sm *sm, time_ps now)
 {
-	struct sm_status st;
+	struct sm_standing st;
 	bool was = sa->serving, other;
 
-	sm_status(sm, &st);
+	sm_standing(sm, &st);
 	sa->now = now;
 	sa->serving = st.state == IBA_SM_MASTER;
 	sa_copy_work(sa, sm, now);

@@ -56,9 +56,9 @@ static void index_lids(struct sa_view *v)
 
 void sa_view_update(struct sa_view *v, const struct sm *sm)
 {
-	struct sm_status st;
+	struct sm_standing st;
 
-	sm_status(sm, &st);
+	sm_standing(sm, &st);
 	v->number = st.snapshot;
 	v->fab = sm_fabric(sm);
 	if (!v->fab)

@@ -847,6 +847,15 @@ struct sm_status {
 
 void sm_status(const struct sm *sm, struct sm_status *st);
 
+/* The part of it that is read for every request of a host and every turn of the loop. */
+struct sm_standing {
+	enum sm_phase phase;
+	enum iba_sm_state state;
+	uint16_t lid;
+	uint32_t snapshot;
+};
+void sm_standing(const struct sm *sm, struct sm_standing *st);
+
 /* Managers on the subnet, as far as this one knows. */
 struct sm_manager {
 	uint64_t guid;	    /* of its port */

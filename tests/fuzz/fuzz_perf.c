@@ -121,7 +121,7 @@ static void look(struct play *p)
 static void step(struct play *p, const struct sm *sm)
 {
 	unsigned what = byte(p);
-	struct sm_status st;
+	struct sm_standing st;
 
 	switch (what % 6) {
 	case 0:
@@ -141,7 +141,7 @@ static void step(struct play *p, const struct sm *sm)
 		p->now += (time_ps)byte(p) * 20 * PS_PER_S;
 		break;
 	}
-	sm_status(sm, &st);
+	sm_standing(sm, &st);
 	if (what & 0x80)
 		st.phase = SM_DISCOVER;
 	perf_manager(p->perf, sm, &st, p->now);

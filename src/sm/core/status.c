@@ -87,14 +87,25 @@ static bool is_alone(const struct sm *sm)
 	return false;
 }
 
-void sm_status(const struct sm *sm, struct sm_status *st)
+void sm_standing(const struct sm *sm, struct sm_standing *st)
 {
-	*st = sm->core.st;
 	st->phase = sm->core.phase;
 	st->state = sm->election.state;
 	st->lid = sm->lids.own ? sm->lids.own : sm->mirror.standby.own_lid;
-	st->epoch = sm->topo.epoch;
 	st->snapshot = sm->topo.snapshot;
+}
+
+void sm_status(const struct sm *sm, struct sm_status *st)
+{
+	struct sm_standing now;
+
+	sm_standing(sm, &now);
+	*st = sm->core.st;
+	st->phase = now.phase;
+	st->state = now.state;
+	st->lid = now.lid;
+	st->snapshot = now.snapshot;
+	st->epoch = sm->topo.epoch;
 	st->nodes = sm->topo.fab ? sm->topo.fab->nnodes : 0;
 	st->switches = sm->topo.fab ? sm->topo.fab->nswitches : 0;
 	st->orders_refused = sm->election.refused;

@@ -29,7 +29,7 @@ struct agent {
 struct story {
 	struct fab *fab;
 	struct lab *lab;
-	struct sm_status st;
+	struct sm_standing st;
 	struct perf *perf;
 	time_ps now;
 	struct agent agents[8]; /* four switches, then hosts */
@@ -232,7 +232,7 @@ static void tick(struct story *s)
 	struct perf_mad flight[PERF_MAX_WINDOW];
 	unsigned n = 0;
 
-	sm_status(lab_sm(s->lab), &s->st);
+	sm_standing(lab_sm(s->lab), &s->st);
 	perf_manager(s->perf, lab_sm(s->lab), &s->st, s->now);
 	if (s->now >= perf_due(s->perf))
 		perf_wake(s->perf, s->now);
@@ -570,7 +570,7 @@ TEST(the_manager_comes_first)
 	struct story s;
 
 	begin(&s, &c);
-	sm_status(lab_sm(s.lab), &s.st);
+	sm_standing(lab_sm(s.lab), &s.st);
 	s.st.phase = SM_DISCOVER;
 	perf_manager(s.perf, lab_sm(s.lab), &s.st, s.now);
 	perf_wake(s.perf, s.now);
@@ -599,7 +599,7 @@ TEST(answers_that_do_not_fit)
 	struct story s;
 
 	begin(&s, &c);
-	sm_status(lab_sm(s.lab), &s.st);
+	sm_standing(lab_sm(s.lab), &s.st);
 	perf_manager(s.perf, lab_sm(s.lab), &s.st, s.now);
 	perf_wake(s.perf, s.now);
 	assert_true(perf_next(s.perf, &out, s.now));
