@@ -51,24 +51,37 @@ undisturbed()
 set -e
 cd /tmp
 weft=/usr/bin/weft
-run() { setpriv --reuid weft --regid weft --clear-groups env HOME=/var/lib/weft RUNTIME_DIRECTORY=/run/weft "$@"; }
+user='setpriv --reuid weft --regid weft --clear-groups env HOME=/var/lib/weft RUNTIME_DIRECTORY=/run/weft'
+name=deb-$$ # names are those of the whole machine, not of this directory
+run() { $user "$@"; }
+ctl() { run $weft ctl --socket /run/weft/sm.sock "$@"; }
+# In the background: exec, so that $! is the program and not a shell that waits for it.
+background() { exec $user "$@"; }
+trap 'kill $manager $fabric 2> /dev/null || true; wait || true' EXIT
+start()
+{
+	background $weft sm --server $name --control /run/weft/sm.sock --state /var/lib/weft/weft.db 2>> /tmp/sm.log &
+	manager=$!
+	ctl --wait 20s wait
+}
+: > /tmp/sm.log
 run $weft topo gen mtree 8 2 -o /var/lib/weft/net
-run $weft fabric /var/lib/weft/net --name deb --no-console -q < /dev/null > /dev/null 2>&1 &
+background $weft fabric /var/lib/weft/net --name $name --no-console -q < /dev/null > /tmp/fabric.log 2>&1 &
 fabric=$!
-start() { run $weft sm --server deb --control /run/weft/sm.sock --state /var/lib/weft/weft.db 2> /tmp/sm.log & }
 start
-run $weft ctl --socket /run/weft/sm.sock --wait 20s wait
-run $weft ctl --socket /run/weft/sm.sock --json smps | grep '"distribution"'
+ctl --json smps | grep '"distribution"'
 dpkg --force-confold --force-confdef -i "$1"/weft*.deb > /dev/null
-run $weft ctl --socket /run/weft/sm.sock stop
+ctl stop
+wait $manager
 start
-run $weft ctl --socket /run/weft/sm.sock --wait 20s wait
-run $weft ctl --socket /run/weft/sm.sock --json smps > /tmp/smps
-run $weft ctl --socket /run/weft/sm.sock stop
+ctl --json smps > /tmp/smps
+ctl stop
+wait $manager
 kill $fabric
+wait $fabric || true
 grep '"distribution": 0' /tmp/smps
 SH
-	chroot "$root" sh /upgrade.sh "$new" || { cat "$root/tmp/sm.log" && return 1; }
+	chroot "$root" sh /upgrade.sh "$new" || { tail -n 40 "$root/tmp/fabric.log" "$root/tmp/sm.log" && return 1; }
 	$dpkg -P weft-fabric weft-doc weft
 }
 
