@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Files of other tools: which format a text has, and its reader. State: none. Ways in: import_recognise(), import_parse(). Reads none
- * itself: import_lst.c, import_csv.c, import_topo.c and import_net_dump.c do.
+ * Files of other tools: which format a text has, and its reader. State: none. Ways in: import_recognise(), import_parse(). Understands
+ * none itself: import_lst.c, import_csv.c, import_topo.c and import_net_dump.c do.
  */
-#include "fabric/import.h"
+#include "fabric/ibnl.h"
 
 /* ---- which format it is ---- */
 
@@ -69,6 +69,8 @@ enum import_kind import_recognise(const char *text, size_t len)
 		return IMPORT_CSV;
 	if (is_net_dump(first))
 		return IMPORT_NET_DUMP;
+	if (ibnl_is_header(first))
+		return IMPORT_TOPO;
 	if (next_content(&at, end, &second) && is_topo(first, second))
 		return IMPORT_TOPO;
 	return IMPORT_NONE;
@@ -76,28 +78,42 @@ enum import_kind import_recognise(const char *text, size_t len)
 
 /* ---- all of it ---- */
 
-int import_parse(struct fab_netlist *out, enum import_kind kind, const char *name, const char *text,
-		 size_t len, struct err *e)
+static int parse(struct import *im, struct fab_netlist *out, enum import_kind kind, size_t len)
+{
+	int rc;
+
+	if (memchr(im->text, 0, len))
+		rc = err_set(im->l.e, -EINVAL, "%s:1: found a zero byte, expected plain text",
+			     im->l.file);
+	else
+		rc = kind == IMPORT_LST	       ? import_lst(im)
+		     : kind == IMPORT_CSV      ? import_csv(im)
+		     : kind == IMPORT_NET_DUMP ? import_net_dump(im)
+					       : import_topo(im);
+	if (rc) {
+		fab_builder_free(im->b);
+		fab_netlist_free(&im->l.out);
+		return rc;
+	}
+	im->l.out.fab = fab_build(im->b);
+	*out = im->l.out;
+	return 0;
+}
+
+int import_parse_with(struct fab_netlist *out, enum import_kind kind, struct ibnl *systems,
+		      const char *name, const char *text, size_t len, struct err *e)
 {
 	struct import im = {.l = {.file = name, .e = e},
 			    .b = fab_builder_new(),
+			    .systems = systems,
 			    .text = text,
 			    .stop = text + len};
-	int rc;
 
-	if (memchr(text, 0, len))
-		rc = err_set(e, -EINVAL, "%s:1: found a zero byte, expected plain text", name);
-	else
-		rc = kind == IMPORT_LST	       ? import_lst(&im)
-		     : kind == IMPORT_CSV      ? import_csv(&im)
-		     : kind == IMPORT_NET_DUMP ? import_net_dump(&im)
-					       : import_topo(&im);
-	if (rc) {
-		fab_builder_free(im.b);
-		fab_netlist_free(&im.l.out);
-		return rc;
-	}
-	im.l.out.fab = fab_build(im.b);
-	*out = im.l.out;
-	return 0;
+	return parse(&im, out, kind, len);
+}
+
+int import_parse(struct fab_netlist *out, enum import_kind kind, const char *name, const char *text,
+		 size_t len, struct err *e)
+{
+	return import_parse_with(out, kind, NULL, name, text, len, e);
 }

@@ -11,9 +11,12 @@
 
 enum import_kind { IMPORT_NONE, IMPORT_LST, IMPORT_CSV, IMPORT_TOPO, IMPORT_NET_DUMP };
 
+struct ibnl;
+
 struct import {
 	struct nl l;
 	struct fab_builder *b;
+	struct ibnl *systems;	 /* from .ibnl files; NULL: none was read */
 	uint64_t slots;		 /* port slots so far */
 	const char *text, *stop; /* what is not read yet */
 };
@@ -23,6 +26,13 @@ enum import_kind import_recognise(const char *text, size_t len);
 int import_parse(struct fab_netlist *out, enum import_kind kind, const char *name, const char *text,
 		 size_t len, struct err *e);
 
+/* With systems that .ibnl files describe. */
+int import_parse_with(struct fab_netlist *out, enum import_kind kind, struct ibnl *systems,
+		      const char *name, const char *text, size_t len, struct err *e);
+/* The same for a file: of a plan (.topo), also the .ibnl files beside it and in the directories of $IBDM_IBNL_PATH. */
+int import_load(struct fab_netlist *out, enum import_kind kind, const char *path, const char *text,
+		size_t len, struct err *e);
+
 /* ---- for the readers ---- */
 
 int import_lst(struct import *im);
@@ -30,6 +40,11 @@ int import_csv(struct import *im);
 int import_topo(struct import *im);
 int import_net_dump(struct import *im);
 
+/* Words up to a blank; "-4x-10G->", of which both may be missing: 0. */
+struct nl_span import_word(struct nl *l);
+bool import_span_same(struct nl_span a, struct nl_span b);
+int import_arrow(struct nl *l, uint8_t *width, uint8_t *speed);
+int import_line_ends(struct nl *l);  /* a message, if something is left */
 bool import_line(struct import *im); /* the next line into l.at and l.end; false: there is none */
 struct import_node {
 	uint64_t guid, sys_guid;

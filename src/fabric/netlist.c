@@ -365,13 +365,19 @@ int fab_netlist_parse(struct fab_netlist *out, const char *name, const char *tex
 
 int fab_netlist_load(struct fab_netlist *out, const char *path, struct err *e)
 {
+	enum import_kind kind;
 	char *text;
 	size_t len;
 	int rc = file_read(path, &text, &len, e);
 
 	if (rc)
 		return rc;
-	rc = fab_netlist_parse(out, strcmp(path, "-") ? path : "standard input", text, len, e);
+	kind = import_recognise(text, len);
+	if (kind != IMPORT_NONE)
+		rc = import_load(out, kind, path, text, len, e);
+	else
+		rc = fab_netlist_parse(out, strcmp(path, "-") ? path : "standard input", text, len,
+				       e);
 	free(text);
 	return rc;
 }

@@ -3,7 +3,7 @@
 #
 # weft topo diff of a plan and of what is there, and weft topo slurm, as TAP: topo.sh PATH/TO/weft
 #
-# Covers: import.c, import_nodes.c, import_lst.c, import_csv.c, import_topo.c, import_net_dump.c, cmd_topo_diff.c, cable_diff.c, running_manager.c, cmd_topo_slurm.c, slurm_tree.c
+# Covers: import.c, import_nodes.c, import_lst.c, import_csv.c, import_topo.c, import_files.c, import_ibnl.c, ibnl_make.c, import_net_dump.c, cmd_topo_diff.c, cable_diff.c, running_manager.c, cmd_topo_slurm.c, slurm_tree.c
 #
 # shellcheck disable=SC2015,SC2317 # `a && b || explain`, ok calls
 set -u
@@ -93,6 +93,39 @@ by_name()
 		{ cat out && false; }
 }
 ok "plans of ibutils, by name" by_name
+# A chassis: boards of two kinds, one left out, in an .ibnl file beside the plan, in a directory of ibutils, or in the plan's text.
+chassis()
+{
+	mkdir -p rack shelf
+	sed -n '/^SYSTEM LEAF,/,/^  2 -> P2/p; /^TOPSYSTEM/,/^  2 -> P2/p' "$corpus/ibnl" > shelf/Box.ibnl
+	sed -n '/^Box sw/,$p' "$corpus/ibnl" > rack/plan.topo
+	"$weft" topo show rack/plan.topo 2> err && return 1
+	grep -q "rack/plan.topo:1: .*a system with boards needs its .ibnl file, beside the plan or in .IBDM_IBNL_PATH" err || { cat err && return 1; }
+	IBDM_IBNL_PATH=/nowhere:$dir/shelf "$weft" topo expand rack/plan.topo > by_path.net && cp shelf/Box.ibnl rack &&
+		"$weft" topo expand rack/plan.topo > beside.net && "$weft" topo expand "$corpus/ibnl" > inside.net || return 1
+	cmp by_path.net beside.net && cmp beside.net inside.net || return 1
+	"$weft" topo show beside.net --json | jq -e '.switches == 3 and .hosts == 3 and .links == 5' > /dev/null &&
+		grep -q '^Switch.*"sw/spine1/U1"' beside.net && grep -q '"sw/leaf2/U1" lid 0 12xSDR' beside.net &&
+		grep -q '"h2" lid 0 4xDDR' beside.net || { cat beside.net && return 1; }
+	sed -i 's#L2/B1#L2/P1#' rack/plan.topo
+	"$weft" topo show rack/plan.topo 2>&1 | grep -q "plan.topo:4: found L2/P1 of sw, expected a port that its .ibnl file describes" || return 1
+	sed -i 's/NODE CA 2/NODE CA 0/' rack/Box.ibnl
+	"$weft" topo show rack/plan.topo 2>&1 | grep -q "Box.ibnl:[0-9]*: .*expected a number of ports from 1 to 254"
+}
+ok "a chassis of ibutils' .ibnl files" chassis
+# ibutils' own files: a plan of 512 hosts, and what ibdiagnet found on it, where all nodes are called CA.
+ibutils=$(ls -d /usr/lib/*/ibdm*/ibnl 2> /dev/null | head -n 1)
+of_ibutils()
+{
+	"$weft" topo show "$ibutils/RhinoBased512.topo" --json > a && "$weft" topo show "$ibutils/RhinoBased512.lst" --json > b &&
+		jq -e '.hosts == 512 and .switches == 216 and .components == 1' a > /dev/null || return 1
+	for f in a b; do jq -c '[.hosts + .switches, .links, .rates]' $f > $f.sum; done
+	diff a.sum b.sum || return 1
+	for plan in FullGnu PartialGazelle SingleGazelle SingleRhino Buffalo8; do
+		"$weft" topo check "$ibutils/$plan.topo" > out 2>&1 || { cat out && return 1; }
+	done
+}
+[ -z "$ibutils" ] || ok "the plans that come with ibutils" of_ibutils
 twice()
 {
 	"$weft" topo gen mtree 4 2 | sed 's/"host 1"/"host 0"/' > twice.net
