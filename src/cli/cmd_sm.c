@@ -12,6 +12,7 @@
 static struct {
 	const char *config;
 	bool check, print, schema, once, foreground, phases, election, dot;
+	bool counters; /* weft perf */
 } o;
 
 /* ---- options over the file ---- */
@@ -44,6 +45,13 @@ static const struct pol *policy_now(void *ctx)
 	return policy;
 }
 
+/* weft perf: what the file says about the manager does not matter. */
+static void beside_a_manager(struct settings *c)
+{
+	c->counters = c->sm.observe = true;
+	c->perf.period = c->perf.period ? c->perf.period : PS_PER_S;
+}
+
 static int load(void *ctx, struct settings *c, struct err *e)
 {
 	struct pol *p = pol_new();
@@ -54,6 +62,8 @@ static int load(void *ctx, struct settings *c, struct err *e)
 	if (o.config)
 		rc = run_config_load(o.config, c, p, e);
 	rc = rc ? rc : cli_settings_apply(c, e);
+	if (o.counters)
+		beside_a_manager(c);
 	rc = rc ? rc : keys_refuse(c, e);
 	rc = rc ? rc : run_config_keys(c, e);
 	c->once = o.once;
@@ -297,4 +307,39 @@ const struct cli_cmd cmd_sm = {
 	.min_args = 0,
 	.max_args = 0,
 	.run = sm,
+};
+
+/* ---- weft perf ---- */
+
+static int perf(char **args, unsigned nargs)
+{
+	o.counters = true;
+	return sm(args, nargs);
+}
+
+/* clang-format off */
+static const struct cli_opt perf_opts[] = {
+	{.name = "config", .letter = 'c', .type = CLI_STR, .dst = &o.config, .arg = "FILE",
+	 .help = "read settings from this file; those given as options take precedence"},
+	{0},
+};
+/* clang-format on */
+
+const struct cli_cmd cmd_perf = {
+	.name = "perf",
+	.args = "[options]",
+	.summary = "read the counters of all ports beside a manager that runs elsewhere",
+	.about =
+		"Observes a subnet that another manager manages, and reads the counters of all linked ports,\n"
+		"round after round: as 'weft sm --observe --perf-period 1s', with a control socket of its own\n"
+		"(perf.sock or perf-NAME.sock). It sends no Set and isolates no link. On the machine of a standby\n"
+		"it gives 'weft top', 'weft ctl counters' and metrics without work for the master.",
+	.examples =
+		"weft perf --server lab0\n"
+		"weft perf --config /etc/weft/weft.yaml --perf-period 10s --metrics-port 9448\n",
+	.opts = perf_opts,
+	.settings = SETTING_FOR_SM,
+	.min_args = 0,
+	.max_args = 0,
+	.run = perf,
 };

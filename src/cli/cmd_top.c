@@ -74,6 +74,23 @@ static json_t *ask_port(const char *path, const char *port, struct top_data *d)
 	return a;
 }
 
+/* The manager filters: on a large subnet, a link may be far behind the busiest ones. */
+static json_t *ask_links(const char *path, const struct top_view *v, struct top_data *d)
+{
+	struct json j = {.line = true};
+	json_t *a;
+
+	json_open(&j, NULL, '{');
+	json_str(&j, "cmd", "perf");
+	json_str(&j, "sort", v->sort);
+	json_u64(&j, "count", LINKS);
+	json_str(&j, "filter", v->filter);
+	json_close(&j);
+	a = ask(path, j.out.s, d->why, sizeof(d->why));
+	json_free(&j);
+	return a;
+}
+
 /* False: the manager does not answer at all. */
 static bool data_get(const char *path, const struct top_view *v, struct top_data *d)
 {
@@ -83,8 +100,7 @@ static bool data_get(const char *path, const struct top_view *v, struct top_data
 	d->status = ask(path, "{\"cmd\":\"status\"}", d->why, sizeof(d->why));
 	if (!d->status)
 		return false;
-	snprintf(q, sizeof(q), "{\"cmd\":\"perf\",\"sort\":\"%s\",\"count\":%d}", v->sort, LINKS);
-	d->perf = ask(path, q, d->why, sizeof(d->why));
+	d->perf = ask_links(path, v, d);
 	d->sick = ask(path, "{\"cmd\":\"sick\"}", unused, sizeof(unused));
 	snprintf(q, sizeof(q), "{\"cmd\":\"changes\",\"count\":%d}", CHANGES);
 	d->changes = ask(path, q, unused, sizeof(unused));

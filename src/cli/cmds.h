@@ -51,6 +51,7 @@ extern const struct cli_cmd cmd_fabric;
 
 /* cmd_sm.c */
 extern const struct cli_cmd cmd_sm;
+extern const struct cli_cmd cmd_perf;
 
 /* cmd_mad.c */
 extern const struct cli_cmd cmd_mad_decode;

@@ -62,6 +62,9 @@ static void state_line(const json_t *a)
 	       cli_count(ctl_number(a, "round_queries")),
 	       has(a, "serving") ? has(a, "paused") ? "; the manager works on a change" : ""
 				 : "; this manager does not read counters now");
+	if (ctl_number(a, "put_off"))
+		printf("errors of %s ports were left to the next round, which would be late otherwise\n",
+		       cli_count(ctl_number(a, "put_off")));
 	printf("sick: %s; ", cli_count(ctl_number(a, "sick")));
 	printf("isolated links: %s; ", cli_count(ctl_number(a, "isolated")));
 	printf("full counters: %s; ", cli_count(ctl_number(a, "saturated")));

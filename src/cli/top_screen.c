@@ -72,10 +72,39 @@ static bool has_flag(const json_t *x, const char *flag)
 	return false;
 }
 
-static bool passes(const struct top_view *v, const json_t *x)
+static bool same_text(const json_t *a, const char *key, const json_t *b, const char *other)
 {
-	return !*v->filter || strcasestr(who(x, "node", "guid"), v->filter) ||
-	       strcasestr(who(x, "peer", "peer_guid"), v->filter);
+	return !strcmp(ctl_text(a, key), ctl_text(b, other));
+}
+
+/* The other end of a link is before it in the list, and this one has nothing to add. */
+static bool is_repeated(const json_t *list, size_t at)
+{
+	const json_t *x = json_array_get(list, at);
+
+	if (ctl_number(x, "errors") || json_array_size(json_object_get(x, "flags")))
+		return false;
+	for (size_t i = 0; i < at; i++) {
+		const json_t *y = json_array_get(list, i);
+
+		if (ctl_number(x, "port") == ctl_number(y, "peer_port") &&
+		    ctl_number(x, "peer_port") == ctl_number(y, "port") &&
+		    same_text(x, "guid", y, "peer_guid") && same_text(x, "peer_guid", y, "guid"))
+			return true;
+	}
+	return false;
+}
+
+static bool passes(const struct top_view *v, const json_t *list, size_t at)
+{
+	const json_t *x = json_array_get(list, at);
+
+	if (!strcmp(v->sort, "load") && is_repeated(list, at))
+		return false;
+	return !*v->filter || strcasestr(ctl_text(x, "node"), v->filter) ||
+	       strcasestr(ctl_text(x, "guid"), v->filter) ||
+	       strcasestr(ctl_text(x, "peer"), v->filter) ||
+	       strcasestr(ctl_text(x, "peer_guid"), v->filter);
 }
 
 /* ---- head ---- */
@@ -146,7 +175,7 @@ static unsigned links(struct page *p, const json_t *list, struct top_view *v, un
 	const json_t *x;
 	size_t i;
 
-	json_array_foreach(list, i, x) total += passes(v, x);
+	json_array_foreach(list, i, x) total += passes(v, list, i);
 	if (select && v->selected >= total)
 		v->selected = total ? total - 1 : 0;
 	first = select && most && v->selected >= most ? v->selected - most + 1 : 0;
@@ -156,7 +185,7 @@ static unsigned links(struct page *p, const json_t *list, struct top_view *v, un
 	{
 		bool here = select && n == v->selected;
 
-		if (!passes(v, x))
+		if (!passes(v, list, i))
 			continue;
 		if (n >= first && n < first + most)
 			link_line(p, x, here, wide);

@@ -18,6 +18,7 @@ static const struct cli_cmd *const commands[] = {
 	&cmd_model_fattree,
 	&cmd_fabric,
 	&cmd_sm,
+	&cmd_perf,
 	&cmd_ctl,
 	&cmd_top,
 	&cmd_why,

@@ -84,8 +84,8 @@ static bool may_isolate(const struct perf *p, const struct perf_device *d,
 {
 	bool between = d->is_switch && q->peer_is_switch;
 
-	if (p->cfg.isolate == PERF_ISOLATE_OFF || !q->linked || q->isolated || q->kept ||
-	    (!d->is_switch && !q->peer_is_switch))
+	if (p->cfg.isolate == PERF_ISOLATE_OFF || p->observes || !q->linked || q->isolated ||
+	    q->kept || (!d->is_switch && !q->peer_is_switch))
 		return false;
 	return (between || p->cfg.isolate == PERF_ISOLATE_ALL) &&
 	       p->st.isolated < p->cfg.isolate_most;

@@ -98,8 +98,9 @@ void perf_time_back(struct perf *p, time_ps by)
 	p->shift += by / PS_PER_US;
 }
 
-void perf_new_manager(struct perf *p)
+void perf_new_manager(struct perf *p, bool observes)
 {
+	p->observes = observes;
 	p->has_snapshot = p->serving = false;
 	perf_health_forget_orders(p);
 }
@@ -117,7 +118,7 @@ void perf_manager(struct perf *p, const struct sm *sm, const struct sm_standing 
 	bool paused = is_busy(st);
 
 	p->now = perf_us(p, now);
-	p->serving = p->cfg.period && st->state == IBA_SM_MASTER && st->lid;
+	p->serving = p->cfg.period && (st->state == IBA_SM_MASTER || p->observes) && st->lid;
 	if (p->paused != paused)
 		perf_queries_excuse(p);
 	p->paused = paused;
@@ -313,10 +314,22 @@ static int heaviest_first(const void *a, const void *b)
 	return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Sorted as a whole: a list of the best that grows port by port can take a second on a large subnet. Devices in the
- * snapshot, and isolated ones behind them. */
+static bool is_at(const struct map64 *nodes, const struct perf_device *d, const struct perf_port *q)
+{
+	return !nodes || map64_get(nodes, d->guid) != MAP_NONE ||
+	       (q->peer && map64_get(nodes, q->peer) != MAP_NONE);
+}
+
 uint32_t perf_list(const struct perf *p, enum perf_sort by, unsigned flags, struct perf_view *out,
 		   uint32_t most, time_ps now)
+{
+	return perf_list_at(p, by, flags, NULL, out, most, now);
+}
+
+/* Sorted as a whole: a list of the best that grows port by port can take a second on a large subnet. Devices in the
+ * snapshot, and isolated ones behind them. */
+uint32_t perf_list_at(const struct perf *p, enum perf_sort by, unsigned flags,
+		      const struct map64 *nodes, struct perf_view *out, uint32_t most, time_ps now)
 {
 	VEC(struct place) all = {0};
 	uint32_t n;
@@ -327,7 +340,8 @@ uint32_t perf_list(const struct perf *p, enum perf_sort by, unsigned flags, stru
 		for (unsigned k = 0; k < d->nports; k++) {
 			const struct perf_port *q = &d->ports[k];
 
-			if ((q->linked || q->isolated) && (flags_of(d, q) & flags) == flags)
+			if ((q->linked || q->isolated) && (flags_of(d, q) & flags) == flags &&
+			    is_at(nodes, d, q))
 				vec_push(&all,
 					 ((struct place){weight(p, q, by), d, q, (uint32_t)all.n}));
 		}

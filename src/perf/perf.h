@@ -10,13 +10,14 @@
  *	while (room) perf_next(p, &out) what is to be sent
  *	while (perf_event(p, &ev))      what happened: a link is sick, or well; a device is silent
  *
- * Only a master reads counters, and only while its manager is at rest: SMPs come first. Counters are never cleared unless
+ * Only a master or an observer reads counters, and only while its manager is at rest: SMPs come first. Counters are never cleared unless
  * the configuration says so. Whatever bytes a MAD holds, the worst that happens is that it is counted and ignored. Memory
  * is bounded: perf_port_bytes() for each linked port, and at most PERF_PORTS of them.
  */
 #ifndef WEFT_PERF_H
 #define WEFT_PERF_H
 
+#include "base/map.h"
 #include "sm/sm.h"
 
 struct perf;
@@ -138,6 +139,8 @@ struct perf_status {
 	bool on, serving, paused; /* paused: the manager works on a change */
 	uint64_t rounds, queries, answers, refused, timeouts, bad, late_rounds, events_dropped;
 	uint64_t round_us, round_queries; /* of the last complete round */
+	uint64_t
+		put_off; /* questions about errors that the last round has left to the next one: it would have been late */
 	uint32_t devices, ports, silent, sick, isolated, saturated, narrow;
 	uint32_t outstanding;
 	size_t bytes; /* of memory, for ports and devices */
@@ -177,8 +180,8 @@ void perf_wake(struct perf *p, time_ps now);
 time_ps perf_due(const struct perf *p);				   /* TIME_NEVER: nothing is */
 bool perf_next(struct perf *p, struct perf_mad *out, time_ps now); /* false: nothing to send */
 bool perf_event(struct perf *p, struct perf_event *ev);		   /* false: there are no more */
-/* The manager is another one: it has isolated nothing. */
-void perf_new_manager(struct perf *p);
+/* The manager is another one: it has isolated nothing. If it only observes, counters are read although it is not master, and no link is isolated. */
+void perf_new_manager(struct perf *p, bool observes);
 /* Isolated links are reinstated: the policy says so no more. */
 void perf_reinstate_all(struct perf *p, time_ps now);
 
@@ -191,6 +194,9 @@ bool perf_port_get(const struct perf *p, uint64_t guid, unsigned port, struct pe
 /* The first `most` ports in that order that have all these flags; both ends of a link count. Returns how many. */
 uint32_t perf_list(const struct perf *p, enum perf_sort by, unsigned flags, struct perf_view *out,
 		   uint32_t most, time_ps now);
+/* The same of links at these nodes alone: keys of the map are GUIDs; NULL: of all. */
+uint32_t perf_list_at(const struct perf *p, enum perf_sort by, unsigned flags,
+		      const struct map64 *nodes, struct perf_view *out, uint32_t most, time_ps now);
 /* The last n slots (n <= PERF_SLOTS) or minutes (n <= PERF_MINUTES), the oldest first, the one under way not included.
  * False: there is no such port, or its days are not kept. */
 bool perf_hour(const struct perf *p, uint64_t guid, unsigned port, struct perf_sample *out,

@@ -119,7 +119,7 @@ struct perf {
 	uint32_t nports;     /* linked */
 	uint32_t held;	     /* ports in memory */
 	uint32_t snapshot;
-	bool has_snapshot, serving, paused;
+	bool has_snapshot, serving, paused, observes;
 	uint16_t own_lid;
 	uint8_t *sls; /* by LID up to top_lid; NULL: SL 0 */
 	uint32_t top_lid, sls_number;
@@ -130,7 +130,9 @@ struct perf {
 	uint32_t *queue; /* devices with questions, a ring of order.n */
 	uint32_t queue_at, queued, queue_size;
 	bool in_round, whole; /* whole: of all devices, not of the quick ones alone */
+	bool turns; /* errors of devices with two attributes: every other port in a round */
 	uint64_t round_began, round_due, quick_due, quick_us, round_queries;
+	uint64_t round_put_off; /* questions that wait for the next round: it is not their turn */
 	VEC(struct perf_clear) clears; /* that wait to be sent */
 	/* events */
 	VEC(struct perf_event) events;

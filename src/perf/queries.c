@@ -55,21 +55,51 @@ void perf_queue_resize(struct perf *p)
 
 /* ---- what a device is asked ---- */
 
-static bool asks(const struct perf *p, const struct perf_device *d, const struct perf_port *q,
+/* Whether it is this port's turn, where each has one in so many rounds. */
+static bool has_turn(const struct perf *p, const struct perf_device *d, const struct perf_port *q,
+		     unsigned rounds)
+{
+	return (p->st.rounds + (size_t)(d - p->devices.at) + q->num) % rounds == 0;
+}
+
+/*
+ * Errors of devices with two attributes for a port. While rounds in full would be late, every other port is asked for them, and
+ * in the next round the others; a port with errors is asked in every round. No counter comes round meanwhile: those of
+ * data are wide, and these stop at their maximum.
+ */
+static bool errors_due(const struct perf *p, const struct perf_device *d, const struct perf_port *q)
+{
+	return !p->turns || has_turn(p, d, q, 2) || q->sick || q->isolated ||
+	       perf_health_errors(p, q);
+}
+
+/* In the first round, then a tenth of the ports in each: no round is much longer than others. */
+static bool quality_due(const struct perf *p, const struct perf_device *d,
+			const struct perf_port *q)
+{
+	return q->corrects && d->has & PERF_HAS_QUALITY && p->whole &&
+	       (q->read_quality == PERF_NEVER || has_turn(p, d, q, PERF_QUALITY_ROUNDS));
+}
+
+static bool asks(struct perf *p, const struct perf_device *d, const struct perf_port *q,
 		 enum perf_ask ask)
 {
 	if (!perf_port_wanted(q))
 		return false;
 	if (ask == PERF_ASK_QUALITY)
-		return q->corrects && d->has & PERF_HAS_QUALITY && p->whole &&
-		       p->st.rounds % PERF_QUALITY_ROUNDS == 0;
-	return ask == PERF_ASK_WIDE ? (d->has & PERF_HAS_WIDE) != 0
-				    : !(d->has & PERF_HAS_WIDE_ERRORS);
+		return quality_due(p, d, q);
+	if (ask == PERF_ASK_WIDE)
+		return (d->has & PERF_HAS_WIDE) != 0;
+	if (d->has & PERF_HAS_WIDE_ERRORS)
+		return false;
+	if (!(d->has & PERF_HAS_WIDE) || errors_due(p, d, q))
+		return true;
+	p->round_put_off++;
+	return false;
 }
 
 /* The next question; false: there is none in this round. */
-static bool question(const struct perf *p, struct perf_device *d, enum perf_ask *ask,
-		     unsigned *port)
+static bool question(struct perf *p, struct perf_device *d, enum perf_ask *ask, unsigned *port)
 {
 	if (!d->known) {
 		*ask = PERF_ASK_CLASS;
@@ -487,7 +517,7 @@ static void pass_begin(struct perf *p, bool whole)
 	p->in_round = true;
 	p->whole = whole;
 	p->round_began = p->now;
-	p->round_queries = 0;
+	p->round_queries = p->round_put_off = 0;
 	for (size_t i = 0; i < p->order.n; i++) {
 		struct perf_device *d = &p->devices.at[p->order.at[i]];
 
@@ -513,6 +543,15 @@ static void unreachable_recover(struct perf *p)
 	}
 }
 
+/* Turns begin when a round was late, and end when one with all questions would take three quarters of the period. */
+static void turns_decide(struct perf *p)
+{
+	uint64_t period = p->cfg.period / PS_PER_US, us = p->st.round_us;
+	uint64_t in_full = us + us * p->round_put_off / MAX(p->round_queries, (uint64_t)1);
+
+	p->turns = p->turns ? in_full > period / 4 * 3 : us > period;
+}
+
 static void pass_end(struct perf *p)
 {
 	p->in_round = false;
@@ -523,6 +562,8 @@ static void pass_end(struct perf *p)
 	p->st.round_us = p->now - p->round_began;
 	p->st.round_queries = p->round_queries;
 	p->st.late_rounds += p->st.round_us > p->cfg.period / PS_PER_US;
+	p->st.put_off = p->round_put_off;
+	turns_decide(p);
 	p->round_due = p->round_began + p->cfg.period / PS_PER_US;
 	unreachable_recover(p);
 }

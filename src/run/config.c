@@ -248,7 +248,8 @@ int run_config_paths(struct settings *c, struct err *e)
 		*c->state = 0;
 	instance_name(c, name);
 	if (!strcmp(c->control, "auto")) {
-		snprintf(file, sizeof(file), "sm%s%s.sock", *name ? "-" : "", name);
+		snprintf(file, sizeof(file), "%s%s%s.sock", c->counters ? "perf" : "sm",
+			 *name ? "-" : "", name);
 		rc = paths_runtime(c->control, sizeof(c->control), file, e);
 	}
 	if (!rc && !strcmp(c->state, "auto")) {

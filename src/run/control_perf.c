@@ -88,6 +88,7 @@ static void status_members(struct json *j, const struct ctl_ask *a)
 	json_u64(j, "rounds", st.rounds);
 	json_fixed(j, "round_s", st.round_us, 6);
 	json_u64(j, "round_queries", st.round_queries);
+	json_u64(j, "put_off", st.put_off);
 	json_u64(j, "late_rounds", st.late_rounds);
 	json_u64(j, "queries", st.queries);
 	json_u64(j, "answers", st.answers);
@@ -118,10 +119,25 @@ static int sort_of(const char *text, enum perf_sort *by, struct err *e)
 		       text);
 }
 
+/* Nodes with this text in their name or GUID, in any case. */
+static void nodes_called(const struct ctl_ask *a, const char *text, struct map64 *nodes)
+{
+	const struct fab *f = sm_fabric(a->v->sm);
+	char guid[24];
+
+	for (node_id n = 0; f && n < f->nnodes; n++) {
+		snprintf(guid, sizeof(guid), "0x%016llx", (unsigned long long)f->nodes[n].guid);
+		if (strcasestr(view_name(a->v->sm, f, n), text) || strcasestr(guid, text))
+			map64_put(nodes, f->nodes[n].guid, n);
+	}
+}
+
 static int list(const struct ctl_ask *a, struct json *j, struct err *e)
 {
 	uint32_t most = (uint32_t)MIN(a->number[2] == UINT64_MAX ? LINKS : a->number[2],
 				      (uint64_t)LINKS_MOST);
+	const char *filter = a->text[3] && *a->text[3] ? a->text[3] : NULL;
+	struct map64 nodes = {0};
 	struct perf_view *v;
 	enum perf_sort by;
 
@@ -131,8 +147,12 @@ static int list(const struct ctl_ask *a, struct json *j, struct err *e)
 	json_str(j, "sort", perf_sort_name(by));
 	v = mem_array(MAX(most, 1u), sizeof(*v));
 	json_open(j, "links", '[');
-	link_rows(j, a, v, perf_list(a->v->perf, by, 0, v, most, a->v->now));
+	if (filter)
+		nodes_called(a, filter, &nodes);
+	link_rows(j, a, v,
+		  perf_list_at(a->v->perf, by, 0, filter ? &nodes : NULL, v, most, a->v->now));
 	json_close(j);
+	map64_free(&nodes);
 	free(v);
 	return 0;
 }

@@ -307,7 +307,7 @@ bool run_session_open(struct run_session *s, struct tp *tp, const struct sm_conf
 	if (policy && !c.observe)
 		sm_policy_set(s->sm, policy);
 	administer(s, &c);
-	perf_new_manager(s->perf);
+	perf_new_manager(s->perf, c.observe);
 	s->window = c.window;
 	s->pause = c.contest ? c.stall_ps : 0;
 	s->number++;

@@ -54,7 +54,8 @@ struct settings {
 	char pid_file[256];
 	unsigned history; /* changes remembered for `weft ctl changes` */
 	bool unsafe;	  /* accept techniques that may deadlock */
-	bool once;	  /* not a setting: the command asks to end when the subnet is up */
+	bool counters; /* not a setting: only counters are read, beside another manager (weft perf) */
+	bool once;     /* not a setting: the command asks to end when the subnet is up */
 };
 
 enum setting_kind {

@@ -348,7 +348,16 @@ static int connection_check(struct sim_tp *s)
 	return -ENOTCONN;
 }
 
-static void pack(struct ibsim_packet *p, const struct tp_mad *m)
+/* As a kernel does: the high half of a request's transaction is the client's, so that two clients at one port are told apart. */
+static void tid_mark(const struct sim_tp *s, uint8_t *mad)
+{
+	unsigned method = iba_smp_method(mad);
+
+	if (method == IBA_GET || method == IBA_SET)
+		iba_smp_set_tid(mad, ((uint64_t)s->client + 1) << 32 | (uint32_t)iba_smp_tid(mad));
+}
+
+static void pack(const struct sim_tp *s, struct ibsim_packet *p, const struct tp_mad *m)
 {
 	uint8_t length[8];
 
@@ -359,6 +368,7 @@ static void pack(struct ibsim_packet *p, const struct tp_mad *m)
 	iba_be64_put(length, IBA_MAD_SIZE);
 	memcpy(&p->length, length, sizeof(length));
 	memcpy(p->mad, m->mad, IBA_MAD_SIZE);
+	tid_mark(s, p->mad);
 }
 
 /* ibsim would hand GMPs between managers to any SM, and libumad2sim crashes at a class that is not registered. */
@@ -381,7 +391,7 @@ static int sim_send(struct tp *t, const struct tp_mad *m, unsigned n)
 			continue;
 		}
 		for (; k < MIN(n - sent, (unsigned)BATCH) && is_carried(s, &m[sent + k]); k++)
-			pack(&s->out[k], &m[sent + k]);
+			pack(s, &s->out[k], &m[sent + k]);
 		rc = sendmmsg(s->fd, s->out_hdr, k, MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (rc < 0 && connection_check(s))
 			break;
@@ -399,7 +409,8 @@ static bool unpack(const struct ibsim_packet *p, unsigned len, struct tp_mad *m)
 	    (m->lost && iba_smp_method(p->mad) != IBA_GET && iba_smp_method(p->mad) != IBA_SET))
 		return false;
 	memcpy(m->mad, p->mad, IBA_MAD_SIZE);
-	if (iba_smp_method(m->mad) == IBA_GET_RESP || m->lost) /* the high bits are the server's */
+	if (iba_smp_method(m->mad) == IBA_GET_RESP ||
+	    m->lost) /* the high bits are not the sender's */
 		iba_smp_set_tid(m->mad, iba_smp_tid(m->mad) & UINT32_MAX);
 	m->slid = iba_be16((const uint8_t *)&p->slid);
 	m->dlid = iba_be16((const uint8_t *)&p->dlid);

@@ -179,6 +179,18 @@ bad_agent()
 }
 ok "the emulator refuses agents that do not exist" bad_agent
 
+beside()
+{
+	"$weft" perf --server "$IBSIM_SOCKNAME" --control "$dir/perf" --perf-period 200ms --perf-isolate all > perf.out 2>&1 &
+	pids="$pids $!"
+	until_true sh -c "'$weft' ctl --socket '$dir/perf' counters --json 2> /dev/null | jq -e '.rounds >= 3 and .ports == 64'" || return 1
+	fabric counter 'leaf3[5]' SymbolErrorCounter 200 &&
+		until_true sh -c "'$weft' ctl --socket '$dir/perf' sick --json | jq -e '.sick >= 1 and .isolated == 0'" &&
+		"$weft" ctl --socket "$dir/perf" counters --json | jq -e '.bad <= .timeouts' && "$weft" top --socket "$dir/perf" --once &&
+		"$weft" ctl --socket "$dir/perf" stop
+}
+ok "weft perf reads them beside the manager at the same port, and isolates nothing" beside
+
 off()
 {
 	printf 'perf:\n  sick: 3\n' > bad.yaml

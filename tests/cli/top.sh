@@ -65,6 +65,14 @@ large()
 }
 ok "a large screen shows sick links and changes as well" large
 
+# root3 has four links: eight ends, and each link once on the screen, beside the line that has the filter.
+filtered()
+{
+	top --once --json --filter ROOT3 | jq -e '.perf.links | length == 8' && top --once --filter root3 > out && [ "$(grep -c root3 out)" = 5 ] ||
+		{ cat out; return 1; }
+}
+ok "the manager filters; each link comes once" filtered
+
 one_port()
 {
 	top --once --port leaf0:5 > out && cat out && grep -q 'symbol_error  *100 ' out && grep -q 'errors  *|' out

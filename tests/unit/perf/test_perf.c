@@ -313,6 +313,38 @@ TEST(one_query_where_errors_are_wide)
 	end(&s);
 }
 
+/* A window of one query takes 28 ms and more for a round: 20 ms are too short, and errors are read in turns. */
+TEST(errors_in_turns_where_rounds_are_late)
+{
+	struct perf_config c = config();
+	struct perf_status st;
+	struct perf_view v;
+	struct story s;
+	unsigned sent;
+
+	c.period = 20 * PS_PER_MS;
+	c.window = 1;
+	begin(&s, &c);
+	run(&s, 100);
+	perf_status(s.perf, &st);
+	assert_int_equal(st.round_queries + st.put_off, 2 * PORTS);
+	assert_in_range(st.put_off, PORTS / 2 - 2, PORTS / 2 + 2);
+	/* Whichever port it is: after two rounds its errors are known, and it is read in every round from then on. */
+	s.agents[0].count[1][PERF_SYMBOL_ERROR] = s.agents[1].count[2][PERF_SYMBOL_ERROR] = 7;
+	run(&s, 70);
+	look(&s, SW0, 1, &v);
+	assert_int_equal(v.count[PERF_SYMBOL_ERROR], 7);
+	look(&s, SW1, 2, &v);
+	assert_int_equal(v.count[PERF_SYMBOL_ERROR], 7);
+	c.period = PS_PER_S; /* there is time: all of them again */
+	perf_reconfigure(s.perf, &c);
+	run(&s, 1500);
+	sent = s.sent;
+	run(&s, 1000);
+	assert_int_equal(s.sent - sent, 2 * PORTS);
+	end(&s);
+}
+
 TEST(rates_and_counts)
 {
 	struct perf_config c = config();
@@ -890,6 +922,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_linked_port_is_read_in_each_round),
 		cmocka_unit_test(one_query_where_errors_are_wide),
+		cmocka_unit_test(errors_in_turns_where_rounds_are_late),
 		cmocka_unit_test(rates_and_counts),
 		cmocka_unit_test(corrected_errors_of_fast_links),
 		cmocka_unit_test(slow_links_have_no_corrected_errors),
