@@ -60,7 +60,5 @@ int main(int argc, char **argv)
 		.first = first_steps,
 	};
 
-	/* libuv 1.45 and later may use io_uring, which the manager's sandbox refuses: it would abort. */
-	setenv("UV_USE_IO_URING", "0", 0);
 	return cli_main(&app, argc, argv);
 }

@@ -294,8 +294,10 @@ static int parts_init(struct run_daemon *d, struct err *e)
 {
 	const struct run_session_calls calls = {on_note, on_set,  on_lost,	 d,
 						on_vm,	 on_perf, on_registered, on_counted};
-	int rc = uv_loop_init(&d->loop);
+	int rc;
 
+	run_daemon_sandbox_prepare(d);
+	rc = uv_loop_init(&d->loop);
 	if (rc)
 		return err_set(e, rc, "cannot start the event loop: %s", uv_strerror(rc));
 	d->loop.data = d;

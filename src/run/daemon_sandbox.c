@@ -57,6 +57,12 @@ static void enter(const struct run_daemon *d, struct sandbox_result *r)
 	sandbox_enter(&p, r);
 }
 
+void run_daemon_sandbox_prepare(const struct run_daemon *d)
+{
+	if (d->cfg.sandbox != SANDBOX_OFF)
+		sandbox_rings_refuse(); /* a kernel without filters has none later, either */
+}
+
 int run_daemon_sandbox(struct run_daemon *d, struct err *e)
 {
 	struct sandbox_result r;

@@ -7,6 +7,8 @@
 
 #include "run/daemon.h"
 
+/* Before the loop is made. */
+void run_daemon_sandbox_prepare(const struct run_daemon *d);
 /* As the settings say; the log has what is not available. -EPERM with e filled: it is required. */
 int run_daemon_sandbox(struct run_daemon *d, struct err *e);
 

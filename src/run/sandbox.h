@@ -25,6 +25,10 @@ struct sandbox_paths {
 	const char *write[8], *read[40]; /* these end with NULL; "" is skipped */
 };
 
+/* Before libuv makes its loop: rings of io_uring, by which calls pass the filter of calls, cannot be made. From 1.49 on libuv uses one for
+ * epoll whatever $UV_USE_IO_URING says, and would abort when the filter refuses it later. -errno: it makes no difference before that version. */
+int sandbox_rings_refuse(void);
+
 /* Call it while there is one thread. A part that is not available is named in r; all others are in force. */
 void sandbox_enter(const struct sandbox_paths *p, struct sandbox_result *r);
 

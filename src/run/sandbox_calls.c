@@ -26,6 +26,9 @@
 #define ARCH 0 /* no table for this one */
 #endif
 
+#ifndef SYS_io_uring_setup
+#define SYS_io_uring_setup 425
+#endif
 #ifndef SYS_clone3
 #define SYS_clone3 435
 #endif
@@ -194,20 +197,44 @@ static bool is_sanitized(void)
 #endif
 }
 
+static int program_load(const struct program *p)
+{
+	struct sock_fprog prog = {.len = (unsigned short)p->code.n, .filter = p->code.at};
+
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &prog)
+		       ? -errno
+		       : 0;
+}
+
+int sandbox_rings_refuse(void)
+{
+	struct program p = {0};
+	int rc;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
+	load(&p, offsetof(struct seccomp_data, nr)); /* the same number on all architectures */
+	unless_equal(&p, SYS_io_uring_setup, 1);
+	refuse(&p, ENOSYS);
+	allow(&p);
+	rc = program_load(&p);
+	vec_free(&p.code);
+	return rc;
+}
+
 int sandbox_calls_limit(struct err *e)
 {
 	struct program p = {0};
-	struct sock_fprog prog;
-	int rc = 0;
+	int rc;
 
 	if (!ARCH)
 		return err_set(e, -ENOSYS, "there is no table of calls for this architecture");
 	if (is_sanitized())
 		return err_set(e, -EOPNOTSUPP, "built with a sanitizer, which needs more calls");
 	program_make(&p);
-	prog = (struct sock_fprog){.len = (unsigned short)p.code.n, .filter = p.code.at};
-	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &prog))
-		rc = err_set(e, -errno, "the kernel refuses it: %s", strerror(errno));
+	rc = program_load(&p);
+	if (rc)
+		err_set(e, rc, "the kernel refuses it: %s", strerror(-rc));
 	vec_free(&p.code);
 	return rc;
 }

@@ -200,6 +200,26 @@ TEST(other_system_calls_are_refused)
 	in_child(filtered);
 }
 
+/* Before the rest: a library finds no io_uring, and everything else as before. */
+static void without_rings(void)
+{
+	struct err e;
+
+	if (sandbox_rings_refuse()) {
+		fprintf(stderr, "# skipped: no filters here\n");
+		return;
+	}
+	REFUSED(syscall(SYS_io_uring_setup, 1, NULL), ENOSYS);
+	HOLDS(socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
+	if (!sandbox_calls_limit(&e))
+		what_the_daemon_does();
+}
+
+TEST(libraries_find_no_io_uring)
+{
+	in_child(without_rings);
+}
+
 /* As OpenMP ends its threads. */
 static void *leave(void *arg)
 {
@@ -232,6 +252,7 @@ int main(void)
 		cmocka_unit_test(capabilities_are_gone),
 		cmocka_unit_test(other_files_are_out_of_reach),
 		cmocka_unit_test(other_system_calls_are_refused),
+		cmocka_unit_test(libraries_find_no_io_uring),
 		cmocka_unit_test(all_parts_together),
 	};
 
