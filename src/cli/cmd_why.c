@@ -53,6 +53,19 @@ static int place_parse(const char *text, struct page *p)
 	return CLI_OK;
 }
 
+/* "leaf0:3" as in `weft ctl counters`, where no node is called so. */
+static bool place_with_colon(struct page *p)
+{
+	char *colon = strrchr(p->node, ':');
+	uint64_t n;
+
+	if (p->port || !colon || parse_u64(colon + 1, &n) || !n || n > 254)
+		return false;
+	*colon = 0;
+	p->port = (unsigned)n;
+	return true;
+}
+
 /* ---- ports ---- */
 
 static const json_t *port_of(const json_t *node, unsigned num)
@@ -202,9 +215,38 @@ static void event_add(json_t *all, const json_t *change, const json_t *event)
 		json_array_remove(all, 0);
 }
 
+/* The last thing that happened to each port's link, if it went down; the other end is named. */
+struct losses {
+	const json_t *change[256], *far[256];
+};
+
+static void loss_note(struct losses *l, const struct page *p, const json_t *change,
+		      const json_t *link)
+{
+	const json_t *a = json_object_get(link, "a"), *b = json_object_get(link, "b");
+	const json_t *near = end_is(p, a) ? a : b;
+	bool down = !strcmp(ctl_text(link, "event"), "down") && !*ctl_isolation(change);
+	unsigned port = (unsigned)ctl_number(near, "port") & 255;
+
+	l->change[port] = down ? change : NULL;
+	l->far[port] = near == a ? b : a;
+}
+
+static void losses_judge(struct page *p, const struct losses *l)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(l->change); i++)
+		if (l->change[i] && json_is_true(json_object_get(p->w, "present")))
+			suspect(p,
+				"port %u lost its link to %s port %u at %.19s: its cable, or the other end",
+				i, ctl_text(l->far[i], "name"),
+				(unsigned)ctl_number(l->far[i], "port"),
+				ctl_text(l->change[i], "began"));
+}
+
 static void changes_add(struct page *p)
 {
 	json_t *a = running_ask(&o.from, "{\"cmd\":\"changes\"}"), *all = json_array();
+	struct losses lost = {0};
 	const json_t *c, *e;
 	unsigned downs = 0;
 	size_t i, k;
@@ -218,11 +260,13 @@ static void changes_add(struct page *p)
 					  end_is(p, json_object_get(e, "b")))
 		{
 			event_add(all, c, e);
+			loss_note(&lost, p, c, e);
 			downs += !strcmp(ctl_text(e, "event"), "down") && !*ctl_isolation(c);
 		}
 	}
 	if (downs >= DOWNS_OFTEN)
 		suspect(p, "its links went down %u times in the manager's history", downs);
+	losses_judge(p, &lost);
 	json_object_set_new(p->w, "changes", all);
 	json_decref(a);
 }
@@ -344,6 +388,11 @@ static int page_fill(struct page *p)
 	json_t *node = running_ask_about(&o.from, "node", "node", p->node);
 	bool present = node && json_is_true(json_object_get(node, "ok"));
 
+	if (node && !present && place_with_colon(p)) {
+		json_decref(node);
+		node = running_ask_about(&o.from, "node", "node", p->node);
+		present = node && json_is_true(json_object_get(node, "ok"));
+	}
 	if (!node)
 		return CLI_BAD;
 	json_object_set_new(p->w, "present", json_boolean(present));
@@ -416,7 +465,7 @@ const struct cli_cmd cmd_why = {
 	.about =
 		"Asks the running manager where NODE is plugged, at which rate and what both ends could, which errors its ports "
 		"counted, what changed lately, its partitions and multicast groups, and the worst link of all routes to it. NODE "
-		"is a GUID, an id such as S-0002000000000001 or a name; NODE[PORT] is the cable at a port. The status is 1 if "
+		"is a GUID, an id such as S-0002000000000001 or a name; NODE[PORT] or NODE:PORT is the cable at a port. The status is 1 if "
 		"the subnet has no such node: then the page has its last changes.",
 	.examples = "weft why 'host 12'\nweft why leaf0_3\nweft why 'leaf0_3[7]' --json",
 	.opts = opts,

@@ -24,12 +24,14 @@ bool why_rate_less(struct why_rate a, struct why_rate b);
 void why_rate_text(struct why_rate r, char buf[24]);
 /* Counters of errors that are not 0, as an object; NULL: none. counters: rows of name and value. */
 json_t *why_errors(const json_t *counters);
+json_t *why_errors_in(const json_t *counters); /* the same of an object by name */
 
 /* ---- why_trend.c ---- */
 
 struct why_trend {
 	bool known;
 	uint64_t hour, recent; /* errors within the last hour, and within its last ten minutes */
+	uint64_t now;	       /* lately, perhaps after the last complete slot of the hour */
 };
 struct why_trend why_trend_of(const json_t *hour); /* of the answer to "perf" about a port */
 void why_trend_text(struct why_trend t, char buf[128]);

@@ -77,12 +77,32 @@ void why_rate_text(struct why_rate r, char buf[24])
 		snprintf(buf, 24, "an unknown rate");
 }
 
+static const char *const error_names[] = {"symbol_error",    "link_recovery",	"link_downed",
+					  "rcv_errors",	     "rcv_remote_phys", "local_integrity",
+					  "buffer_overrun",  "xmit_discards",	"rcv_constraint",
+					  "xmit_constraint", "rcv_switch_relay"};
+
+static json_t *unless_empty(json_t *out)
+{
+	if (json_object_size(out))
+		return out;
+	json_decref(out);
+	return NULL;
+}
+
+json_t *why_errors_in(const json_t *counters)
+{
+	json_t *out = json_object();
+
+	for (unsigned k = 0; k < ARRAY_LEN(error_names); k++)
+		if (json_integer_value(json_object_get(counters, error_names[k])))
+			json_object_set(out, error_names[k],
+					json_object_get(counters, error_names[k]));
+	return unless_empty(out);
+}
+
 json_t *why_errors(const json_t *counters)
 {
-	static const char *const names[] = {"symbol_error",    "link_recovery",	  "link_downed",
-					    "rcv_errors",      "rcv_remote_phys", "local_integrity",
-					    "buffer_overrun",  "xmit_discards",	  "rcv_constraint",
-					    "xmit_constraint", "rcv_switch_relay"};
 	json_t *out = json_object();
 	const json_t *row;
 	size_t i;
@@ -92,14 +112,11 @@ json_t *why_errors(const json_t *counters)
 		const char *key = json_string_value(json_array_get(row, 0)),
 			   *value = json_string_value(json_array_get(row, 1));
 
-		for (unsigned k = 0; key && value && k < ARRAY_LEN(names); k++)
-			if (!strcmp(key, names[k]) && strtoull(value, NULL, 0))
+		for (unsigned k = 0; key && value && k < ARRAY_LEN(error_names); k++)
+			if (!strcmp(key, error_names[k]) && strtoull(value, NULL, 0))
 				json_object_set_new(
 					out, key,
 					json_integer((json_int_t)strtoull(value, NULL, 0)));
 	}
-	if (json_object_size(out))
-		return out;
-	json_decref(out);
-	return NULL;
+	return unless_empty(out);
 }

@@ -22,7 +22,12 @@ static void port_show(const json_t *p, bool first)
 	const json_t *peer = json_object_get(p, "peer");
 	unsigned num = (unsigned)ctl_number(p, "port");
 
-	if (json_is_object(peer))
+	if (json_is_true(json_object_get(p, "isolated")))
+		line(first ? "plugged" : "",
+		     "port %u at %s port %u: %s, isolated: no route uses it", num,
+		     ctl_text(peer, "name"), (unsigned)ctl_number(peer, "port"),
+		     ctl_text(p, "state"));
+	else if (json_is_object(peer))
 		line(first ? "plugged" : "", "port %u at %s port %u: %s, %s%s%s", num,
 		     ctl_text(peer, "name"), (unsigned)ctl_number(peer, "port"),
 		     ctl_text(p, "state"), ctl_text(p, "rate"),

@@ -32,7 +32,10 @@ struct why_trend why_trend_of(const json_t *hour)
 
 void why_trend_text(struct why_trend t, char buf[128])
 {
-	if (!t.hour)
+	if (!t.hour && t.now)
+		snprintf(buf, 128, "%llu error%s just now, none before within the last hour",
+			 (unsigned long long)t.now, t.now == 1 ? "" : "s");
+	else if (!t.hour)
 		snprintf(buf, 128, "no error within the last hour");
 	else if (!t.recent)
 		snprintf(buf, 128, "%llu error%s within the last hour, none within ten minutes",
@@ -68,9 +71,11 @@ static void suspect_link(json_t *suspicious, const json_t *link)
 		json_array_append_new(
 			suspicious,
 			json_sprintf(
-				"the link at port %u to %s port %u is sick, bit error rate %s%s",
-				port, ctl_text(link, "peer"),
-				(unsigned)ctl_number(link, "peer_port"), ctl_text(link, "ber"),
+				"the link at port %u to %s port %u is sick, %s%s%s", port,
+				ctl_text(link, "peer"), (unsigned)ctl_number(link, "peer_port"),
+				ctl_number(link, "errors") ? "bit error rate "
+							   : "without errors for a while",
+				ctl_number(link, "errors") ? ctl_text(link, "ber") : "",
 				has_flag(link, "isolated") ? "; it is isolated, no route uses it"
 							   : ""));
 	else if (has_flag(link, "isolated"))
@@ -116,8 +121,9 @@ static void trend_add(const struct running *from, const char *node, json_t *row)
 		json_object_get(json_array_get(json_object_get(a, "ports"), 0), "hour"));
 	char text[128];
 
+	t.now = ctl_number(json_array_get(json_object_get(a, "ports"), 0), "errors");
 	why_trend_text(t, text);
-	if (t.known)
+	if (t.known || t.now)
 		json_object_set_new(row, "trend",
 				    json_pack("{s:I, s:I, s:s}", "hour", (json_int_t)t.hour,
 					      "ten_minutes", (json_int_t)t.recent, "text", text));
@@ -143,7 +149,28 @@ static void link_take(const struct running *from, const char *node, const json_t
 		trend_add(from, node, row);
 }
 
-/* The row of a port; NULL: the page has none, since an isolated link is not in the subnet. */
+/* An isolated link is not in the subnet that routes use: the page gets its row, other end and errors from here. */
+static json_t *row_of_isolated(json_t *ports, json_t *row, const json_t *link)
+{
+	json_t *errors = why_errors_in(json_object_get(link, "device"));
+
+	if (!row) {
+		row = json_pack("{s:O, s:s, s:s}", "port", json_object_get(link, "port"), "state",
+				"Active", "physical", "LinkUp");
+		json_array_append_new(ports, row);
+	}
+	json_object_set_new(row, "isolated", json_true());
+	json_object_set_new(row, "peer",
+			    json_pack("{s:O, s:O, s:O}", "name", json_object_get(link, "peer"),
+				      "guid", json_object_get(link, "peer_guid"), "port",
+				      json_object_get(link, "peer_port")));
+	if (errors && !json_object_get(row, "errors"))
+		json_object_set(row, "errors", errors);
+	json_decref(errors);
+	return row;
+}
+
+/* The row of a port; NULL: the page has none. */
 static json_t *row_of(json_t *ports, uint64_t port)
 {
 	json_t *row;
@@ -171,10 +198,10 @@ void why_trends(const struct running *from, const char *node, unsigned port, jso
 		if (port && ctl_number(link, "port") != port)
 			continue;
 		row = row_of(ports, ctl_number(link, "port"));
+		if (has_flag(link, "isolated") && !json_object_get(row, "peer"))
+			row = row_of_isolated(ports, row, link);
 		if (row)
 			link_take(from, node, link, row, suspicious);
-		else if (has_flag(link, "isolated"))
-			suspect_link(suspicious, link);
 	}
 	if (silent)
 		json_array_append_new(suspicious,

@@ -49,6 +49,7 @@ slow_link()
 ok "routes over a slow link are suspicious" slow_link
 ok "a switch: every port with a cable" sh -c "'$weft' why leaf0 | grep -c ' port [0-9]* at .*: Active' | grep -qx 4"
 ok "a cable" sh -c "'$weft' why 'leaf0[3]' | grep -c ' at ' | grep -qx 1"
+ok "a cable as weft ctl counters has it" sh -c "'$weft' why leaf0:3 | grep -c ' at ' | grep -qx 1"
 ok "a port that is none" page 2 'leaf0[9]' 'weft why: leaf0 has no port 9'
 ok "no name is none" page 1 '' "suspicious     '' is not in the subnet: expected a GUID, a LID, an S-/H- id or a name"
 ok "a node that never was" page 1 nowhere 'nowhere: not in the subnet' "last changes   none in the manager's history"
@@ -59,7 +60,9 @@ sick()
 	"$weft" ctl fabric 'counter "leaf1"[3] SymbolErrorCounter 500' > /dev/null
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		"$weft" why 'leaf1[3]' > out && grep -q 'the link at port 3 to root0 port 2 is sick, bit error rate [0-9.e-]*; it is isolated, no route uses it$' out &&
-			grep -q 'leaf1 port 3 <-> root0 port 2 went down for routes: it is sick and isolated' out && return
+			grep -q 'leaf1 port 3 <-> root0 port 2 went down for routes: it is sick and isolated' out &&
+			grep -qx 'plugged        port 3 at root0 port 2: Active, isolated: no route uses it' out &&
+			grep -qx 'errors         port 3: symbol_error 500' out && grep -q '^trend          port 3: 500 errors' out && return
 		sleep 0.3
 	done
 	cat out && false
@@ -90,4 +93,9 @@ gone()
 		grep -q 'it left the subnet' out || { cat out && false; }
 }
 ok "a host that is gone has its last changes" gone
+lost()
+{
+	"$weft" why leaf2 > out && grep -q ' port 1 lost its link to host 4 port 1 at 20.*: its cable, or the other end$' out || { cat out && false; }
+}
+ok "and its switch says which link is missing" lost
 echo "1..$n"
