@@ -208,6 +208,19 @@ static void silent(struct page *p, const json_t *list)
 		line(p, " %s does not answer queries of its counters", who(x, "node", "guid"));
 }
 
+/* 2026-11-18T16:26:12; without the day on a narrow screen, where the rest needs the room. */
+static unsigned began_width(const struct page *p)
+{
+	return p->columns < 100 ? 8 : 19;
+}
+
+static const char *began_of(const struct page *p, const json_t *x)
+{
+	const char *text = ctl_text(x, "began"), *t = strchr(text, 'T');
+
+	return began_width(p) == 8 && t ? t + 1 : text;
+}
+
 static void change_line(struct page *p, const json_t *x)
 {
 	const json_t *links_ = json_object_get(x, "links"), *nodes = json_object_get(x, "nodes");
@@ -215,15 +228,17 @@ static void change_line(struct page *p, const json_t *x)
 		json_array_size(nodes) ? json_array_get(nodes, 0) : json_array_get(links_, 0);
 	size_t more = json_array_size(nodes) + json_array_size(links_);
 
-	line(p, " %5llu %.19s %-10s %9s  %s%s", (unsigned long long)ctl_number(x, "number"),
-	     ctl_text(x, "began"), ctl_text(x, "cause"), ctl_duration(x, "time_s"),
-	     first ? ctl_text(first, "text") : "", more > 1 ? ", ..." : "");
+	line(p, " %5llu %.*s %-10s %9s  %s%s%s", (unsigned long long)ctl_number(x, "number"),
+	     (int)began_width(p), began_of(p, x), ctl_text(x, "cause"), ctl_duration(x, "time_s"),
+	     first ? ctl_text(first, "text") : "", first ? ctl_isolation(x) : "",
+	     more > 1 ? ", ..." : "");
 }
 
 /* The last one first. */
 static void changes(struct page *p, const json_t *list, unsigned most)
 {
-	line(p, " %5s %-19s %-10s %9s  %s", "no", "began", "cause", "took", "what");
+	line(p, " %5s %-*s %-10s %9s  %s", "no", (int)began_width(p), "began", "cause", "took",
+	     "what");
 	for (size_t i = json_array_size(list); i-- > 0 && most; most--)
 		change_line(p, json_array_get(list, i));
 }
