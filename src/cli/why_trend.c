@@ -153,11 +153,15 @@ static void link_take(const struct running *from, const char *node, const json_t
 static json_t *row_of_isolated(json_t *ports, json_t *row, const json_t *link)
 {
 	json_t *errors = why_errors_in(json_object_get(link, "device"));
+	size_t at = json_array_size(ports);
 
 	if (!row) {
 		row = json_pack("{s:O, s:s, s:s}", "port", json_object_get(link, "port"), "state",
 				"Active", "physical", "LinkUp");
-		json_array_append_new(ports, row);
+		while (at &&
+		       ctl_number(json_array_get(ports, at - 1), "port") > ctl_number(link, "port"))
+			at--;
+		json_array_insert_new(ports, at, row);
 	}
 	json_object_set_new(row, "isolated", json_true());
 	json_object_set_new(row, "peer",
