@@ -368,6 +368,7 @@ int run_pump_turn(struct run_pump *p)
 	if (!p->n)
 		p->ran = now;
 	p->in += (unsigned)got;
+	p->full = got == (int)p->batch;
 	for (int i = 0; i < got; i++) {
 		receive(p, &in[i], now);
 		ours += !in[i].qp;

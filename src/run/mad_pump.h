@@ -49,7 +49,8 @@ struct run_pump {
 	uint64_t in, sent, lost; /* lost: the ring was full */
 	bool owes;     /* subnet administration may have more to send: there was no room for it */
 	uint64_t own;  /* MADs to and from the manager, without subnet administration */
-	unsigned more; /* MADs in full batches in a row */
+	bool full;     /* the last batch was: there may be more */
+	unsigned more; /* MADs of the manager in full batches in a row */
 	time_ps pause; /* after a longer one, Sets that wait in the ring are dropped; 0: never */
 	time_ps ran;   /* when the ring was last sent from */
 };

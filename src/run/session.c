@@ -45,7 +45,7 @@ static bool is_spinning(const struct run_session *s, uint64_t now_ns)
  * worth waiting for, requests of hosts come when they come. */
 static bool is_served(const struct run_session *s)
 {
-	return !s->pump.more && !s->pump.n && !s->pump.owes;
+	return !s->pump.full && !s->pump.n && !s->pump.owes;
 }
 
 static void turn(struct run_session *s)
