@@ -16,12 +16,14 @@
 #include "route/dragonfly.h"
 #include "route/layers.h"
 #include "route/lmc_ways.h"
+#include "route/multicast_trees.h"
 #include "route/refine.h"
 
 enum {
 	DEFAULT_LANES = 8,
 	DEFAULT_VALIANT = 8,
 	NO_DETOURS = UINT16_MAX,
+	FEW_DETOURS = 1 << 12, /* one destination of a group or none */
 	REFINE_ENTRIES = 1000000, /* larger tables are not refined */
 	REFINE_ROUNDS = 3,
 	REFINE_EVEN = 560,
@@ -245,6 +247,14 @@ static bool refined(struct fly *y, const struct rt_opts *o, unsigned most)
 	/* Refined routes hardly need fewer lanes than these: what cannot end well is not begun. */
 	if (layers_assign(&y->g, y->t, 0) > most + 1)
 		return false;
+	all_route(y);
+	if (!refine_with_layers(&y->g, y->t, &how, most))
+		return false;
+	if (rt_multicast_sls(y->g.f, y->t, NULL))
+		return true;
+	/* No SL is left for the trees of multicast groups: once more from other routes. */
+	rt_lanes_drop(y->t);
+	y->one_in = FEW_DETOURS;
 	all_route(y);
 	return refine_with_layers(&y->g, y->t, &how, most);
 }
