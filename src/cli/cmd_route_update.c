@@ -26,15 +26,20 @@ struct measured {
 	uint64_t bisection, shifts; /* shares */
 };
 
+struct times {
+	double compute_s, verify_s, plan_s;
+};
+
 struct updated {
 	const struct rt_engine *engine;
 	struct rt_opts opts;
 	struct fab *f, *now;
 	struct measured before, after, scratch;
 	struct rt_fewest fewest;
-	struct rt_update_stats st;
 	struct rt_plan plan;
-	double compute_s, verify_s, plan_s, scratch_s;
+	struct times times, back_times;
+	enum rt_plan_kind back_plan;
+	double scratch_s;
 	bool verified, quickly, back;
 };
 
@@ -205,60 +210,93 @@ static void shortest(double *s, double start)
 	*s = *s == 0.0 || took < *s ? took : *s;
 }
 
-static int verify(struct updated *u, struct err *e)
+static int verify(const struct updated *u, const struct fab *f, const struct measured *m, bool *ok,
+		  struct err *e)
 {
-	struct rt_verify_opts vo = {.threads = u->opts.threads, .rank = u->after.rank};
+	struct rt_verify_opts vo = {.threads = u->opts.threads, .rank = m->rank};
 	struct rt_report r;
-	int rc = rt_verify(u->now, u->after.t, &vo, &r, e);
+	int rc = rt_verify(f, m->t, &vo, &r, e);
 
-	u->verified = !rc && r.ok;
+	*ok = !rc && r.ok;
 	if (!rc)
 		rt_report_free(&r);
 	return rc;
 }
 
+/* A change from b to tables made from a reference. */
+struct step {
+	const struct fab *f; /* after the change */
+	const struct rt_before *b,
+		*ref;	       /* the tables in force; those of the last computation from scratch */
+	struct rt_tables *old; /* those of b on f */
+	/* what comes of it */
+	struct measured *m;
+	struct rt_update_stats st;
+	struct rt_plan plan;
+	struct times times;
+	bool quickly;
+};
+
 /* As the manager plans: packets may be lost where tables have no ranks. */
-static int plan(struct updated *u, const struct rt_tables *old, const struct rt_before *b,
-		struct err *e)
+static int plan(const struct updated *u, struct step *s, struct err *e)
 {
-	if (!u->after.rank)
-		return rt_plan_cut(u->now, old, u->after.t, NULL, NULL, u->opts.threads, &u->plan,
-				   e);
-	if (rt_plan_change(u->now, old, u->after.t, u->after.rank, b, &u->plan))
+	const struct measured *m = s->m;
+
+	if (!m->rank)
+		return rt_plan_cut(s->f, s->old, m->t, NULL, NULL, u->opts.threads, &s->plan, e);
+	if (rt_plan_change(s->f, s->old, m->t, m->rank, s->b, &s->plan))
 		return 0;
-	return rt_plan(u->now, old, u->after.t, u->after.rank, NULL, u->opts.threads, &u->plan, e);
+	return rt_plan(s->f, s->old, m->t, m->rank, NULL, u->opts.threads, &s->plan, e);
+}
+
+static int step_once(const struct updated *u, struct step *s, struct err *e)
+{
+	struct times *t = &s->times;
+	double start = processor_s();
+	bool ok;
+	int rc;
+
+	measured_free(s->m);
+	rt_plan_free(&s->plan);
+	rc = update(u, s->f, s->b, s->ref, s->m, &s->st, e);
+	shortest(&t->compute_s, start);
+	if (rc)
+		return rc;
+	start = processor_s();
+	s->quickly = s->m->rank && rt_verify_change(s->f, s->m->t, s->m->rank, s->ref);
+	if (!s->quickly)
+		rc = verify(u, s->f, s->m, &ok, e);
+	shortest(&t->verify_s, start);
+	start = processor_s();
+	if (!rc)
+		rc = plan(u, s, e);
+	shortest(&t->plan_s, start);
+	return rc;
+}
+
+static int step_measure(const struct updated *u, struct step *s, struct err *e)
+{
+	int rc = 0;
+
+	s->old = rt_tables_carry(s->b->f, s->b->t, s->f);
+	for (unsigned i = 0; i < TIMES && !rc; i++)
+		rc = step_once(u, s, e);
+	return rc;
 }
 
 static int change_measure(struct updated *u, const struct rt_before *b, struct err *e)
 {
-	struct rt_tables *old = rt_tables_carry(u->f, u->before.t, u->now);
-	double start;
-	int rc = 0;
+	struct step s = {.f = u->now, .b = b, .ref = b, .m = &u->after};
+	int rc = step_measure(u, &s, e);
 
-	for (unsigned i = 0; i < TIMES && !rc; i++) {
-		measured_free(&u->after);
-		rt_plan_free(&u->plan);
-		start = processor_s();
-		rc = update(u, u->now, b, b, &u->after, &u->st, e);
-		shortest(&u->compute_s, start);
-		if (rc)
-			break;
-		start = processor_s();
-		u->quickly =
-			u->after.rank && rt_verify_change(u->now, u->after.t, u->after.rank, b);
-		if (!u->after.rank)
-			rc = verify(u, e);
-		shortest(&u->verify_s, start);
-		start = processor_s();
-		if (!rc)
-			rc = plan(u, old, b, e);
-		shortest(&u->plan_s, start);
-	}
+	u->plan = s.plan;
+	u->times = s.times;
+	u->quickly = s.quickly;
 	if (!rc)
-		rt_changes_count(old, u->after.t, &u->after.changes);
+		rt_changes_count(s.old, u->after.t, &u->after.changes);
 	if (!rc && u->scratch.t)
-		rt_changes_count(old, u->scratch.t, &u->scratch.changes);
-	rt_tables_free(old);
+		rt_changes_count(s.old, u->scratch.t, &u->scratch.changes);
+	rt_tables_free(s.old);
 	return rc;
 }
 
@@ -266,11 +304,15 @@ static int change_measure(struct updated *u, const struct rt_before *b, struct e
 static int way_back(struct updated *u, const struct rt_before *ref, struct err *e)
 {
 	struct rt_before b = {u->now, u->after.rank, u->after.t};
-	struct rt_update_stats st;
 	struct measured back = {0};
+	struct step s = {.f = u->f, .b = &b, .ref = ref, .m = &back};
 	struct rt_changes c;
-	int rc = update(u, u->f, &b, ref, &back, &st, e);
+	int rc = step_measure(u, &s, e);
 
+	u->back_plan = s.plan.kind;
+	u->back_times = s.times;
+	rt_plan_free(&s.plan);
+	rt_tables_free(s.old);
 	if (!rc) {
 		rt_changes_count(u->before.t, back.t, &c);
 		u->back = !c.entries && rt_lanes_same(u->f, u->before.t, back.t);
@@ -313,7 +355,7 @@ static int run(struct updated *u, struct err *e)
 	rc = change_measure(u, &b, e);
 	cli_stage("verifying");
 	if (!rc)
-		rc = verify(u, e);
+		rc = verify(u, u->now, &u->after, &u->verified, e);
 	if (!rc)
 		rc = way_back(u, &b, e);
 	if (!rc)
@@ -353,6 +395,13 @@ static void json_shares(struct json *j, const char *key, const struct measured *
 	json_close(j);
 }
 
+static void json_times(struct json *j, const struct times *t)
+{
+	json_double(j, "compute_s", t->compute_s);
+	json_double(j, "verify_s", t->verify_s);
+	json_double(j, "plan_s", t->plan_s);
+}
+
 static int print_json(const struct updated *u)
 {
 	struct json j = {0};
@@ -386,9 +435,11 @@ static int print_json(const struct updated *u)
 	json_bool(&j, "verified_quickly", u->quickly);
 	json_str(&j, "plan", rt_plan_name(u->plan.kind));
 	json_u64(&j, "turns", u->plan.turns.n);
-	json_double(&j, "compute_s", u->compute_s);
-	json_double(&j, "verify_s", u->verify_s);
-	json_double(&j, "plan_s", u->plan_s);
+	json_times(&j, &u->times);
+	json_open(&j, "return", '{');
+	json_str(&j, "plan", rt_plan_name(u->back_plan));
+	json_times(&j, &u->back_times);
+	json_close(&j);
 	json_close(&j);
 	return cli_print_json(&j);
 }
@@ -397,6 +448,12 @@ static void print_counts(const char *what, uint64_t entries, uint64_t blocks)
 {
 	printf("%-14s %s entries", what, cli_count(entries));
 	printf(" in %s blocks", cli_count(blocks));
+}
+
+static void print_times(const char *what, const struct times *t)
+{
+	printf("%-14s %.1f ms computing, %.1f ms verifying, %.1f ms planning\n", what,
+	       t->compute_s * 1e3, t->verify_s * 1e3, t->plan_s * 1e3);
 }
 
 static void print_text(const struct updated *u)
@@ -420,8 +477,8 @@ static void print_text(const struct updated *u)
 	printf("%-14s %s%s\n", "verified", u->verified ? "yes" : "NO",
 	       u->verified && !u->quickly ? ", but only as a whole" : "");
 	printf("%-14s %s\n", "plan", rt_plan_name(u->plan.kind));
-	printf("%-14s %.1f ms computing, %.1f ms verifying, %.1f ms planning\n", "time",
-	       u->compute_s * 1e3, u->verify_s * 1e3, u->plan_s * 1e3);
+	print_times("time", &u->times);
+	print_times("its return", &u->back_times);
 }
 
 static int route_update(char **args, unsigned nargs UNUSED)
@@ -487,7 +544,8 @@ const struct cli_cmd cmd_route_update = {
 		"many entries and blocks of 64 entries differ, how many a computation from scratch would\n"
 		"change, and how many have to change whatever the routing is. Balance is the share of\n"
 		"bandwidth that flows get, in random bisections and in shifts, beside that from scratch; the\n"
-		"smaller of the two. Times are processor time, the shortest of three measurements.\n"
+		"smaller of the two. Times are processor time, the shortest of three measurements, of the\n"
+		"failure and of its return.\n"
 		"\n"
 		"Exit status 1 when the new tables fail the verifier.",
 	.examples = "weft route update fabric.net --engine tree --without S-0002000000000001\n"
