@@ -11,6 +11,7 @@
 enum {
 	WHOLE_PERCENT = 60, /* of the links that a group would have, at least */
 	LEAST_GROUPS = 3,
+	JOINED_PERCENT = 50, /* of all pairs of groups, at least, have a link */
 };
 
 struct seek {
@@ -21,6 +22,7 @@ struct seek {
 	uint32_t *queue;
 	uint32_t *first; /* by group: its first switch */
 	uint32_t *size, *leaves, *links;
+	uint32_t *joined; /* by group: others that it has a link to */
 };
 
 static bool is_leaf(const struct seek *k, uint32_t s)
@@ -133,6 +135,70 @@ static uint32_t wrong_group(struct seek *k, bool spines)
 	return k->out->n;
 }
 
+/* ---- links between groups ---- */
+
+static void joined_count(struct seek *k)
+{
+	const struct switch_graph *g = k->g;
+	const uint32_t *of = k->out->of;
+	uint32_t *at = k->queue, *next = mem_zarray((size_t)k->out->n + 2, sizeof(*next));
+
+	memset(k->joined, 0, k->out->n * sizeof(*k->joined));
+	memset(k->mark, 0, g->n * sizeof(*k->mark)); /* by group here */
+	for (uint32_t s = 0; s < g->n; s++)
+		next[of[s] + 1]++;
+	for (uint32_t i = 0; i < k->out->n; i++)
+		next[i + 1] += next[i];
+	for (uint32_t s = 0; s < g->n; s++)
+		at[next[of[s]]++] = s;
+	for (uint32_t i = 0; i < g->n; i++)
+		for (uint32_t a = g->first[at[i]]; a < g->first[at[i] + 1]; a++) {
+			uint32_t own = of[at[i]], other = of[g->arc[a].to];
+
+			k->joined[own] += own != other && k->mark[other] != own + 1;
+			k->mark[other] = own + 1;
+		}
+	free(next);
+}
+
+/* Pairs of groups, both ways, that cables join over any number of others. */
+static uint64_t pairs_due(struct seek *k)
+{
+	uint32_t *dist = mem_array((size_t)k->g->n + 1, sizeof(*dist));
+	bool *seen = mem_zarray((size_t)k->out->n + 1, sizeof(*seen));
+	uint64_t due = 0;
+
+	for (uint32_t s = 0; s < k->g->n; s++) {
+		uint64_t groups = 0;
+		uint32_t n = seen[k->out->of[s]] ? 0 : graph_distances(k->g, s, dist, k->queue);
+
+		for (; n; n--) {
+			uint32_t i = k->out->of[k->queue[n - 1]];
+
+			groups += !seen[i];
+			seen[i] = true;
+		}
+		due += groups ? groups * (groups - 1) : 0;
+	}
+	free(dist);
+	free(seen);
+	return due;
+}
+
+/* The group with the fewest links to others where groups have too few of them, k->out->n: they have enough. */
+static uint32_t lone_group(struct seek *k)
+{
+	uint64_t have = 0;
+	uint32_t least = 0;
+
+	joined_count(k);
+	for (uint32_t i = 0; i < k->out->n; i++) {
+		have += k->joined[i];
+		least = k->joined[i] < k->joined[least] ? i : least;
+	}
+	return have * 100 < pairs_due(k) * JOINED_PERCENT ? least : k->out->n;
+}
+
 /* A switch or two that lost their group may be left. */
 static bool are_groups(struct seek *k, bool spines)
 {
@@ -144,7 +210,7 @@ static bool are_groups(struct seek *k, bool spines)
 		largest = MAX(largest, k->size[i]);
 	for (uint32_t i = 0; i < k->out->n; i++)
 		good += k->size[i] >= 2 && k->size[i] * 2 >= largest;
-	return good >= LEAST_GROUPS && (k->out->n - good) * 5 <= good;
+	return good >= LEAST_GROUPS && (k->out->n - good) * 5 <= good && lone_group(k) == k->out->n;
 }
 
 static bool mesh_groups(struct seek *k)
@@ -170,6 +236,15 @@ static int refuse(struct seek *k, struct err *e)
 
 	split(k, 1);
 	i = wrong_group(k, false);
+	if (k->out->n >= LEAST_GROUPS && i == k->out->n && lone_group(k) < k->out->n) {
+		i = lone_group(k);
+		return err_set(
+			e, -EINVAL,
+			"dragonfly: not a dragonfly: %s and %u switches around it have links to %u of "
+			"%u groups",
+			rt_switch_text(f, k->first[i], buf), k->size[i] - 1, k->joined[i],
+			k->out->n - 1);
+	}
 	if (k->out->n < LEAST_GROUPS || i == k->out->n)
 		return err_set(
 			e, -EINVAL,
@@ -198,6 +273,7 @@ int groups_find(const struct switch_graph *g, struct groups *out, struct err *e)
 	k.size = mem_array(n, sizeof(*k.size));
 	k.leaves = mem_array(n, sizeof(*k.leaves));
 	k.links = mem_array(n, sizeof(*k.links));
+	k.joined = mem_array(n, sizeof(*k.joined));
 	split(&k, 0);
 	if (!are_groups(&k, true) && !mesh_groups(&k))
 		rc = refuse(&k, e);
@@ -208,5 +284,6 @@ int groups_find(const struct switch_graph *g, struct groups *out, struct err *e)
 	free(k.size);
 	free(k.leaves);
 	free(k.links);
+	free(k.joined);
 	return rc;
 }

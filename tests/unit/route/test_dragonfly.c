@@ -224,6 +224,8 @@ TEST(other_fabrics_are_refused_with_a_reason)
 	assert_false(check(world_make((struct fab_gen){.kind = "torus", .dims = {5, 5}})));
 	assert_false(check(world_make((struct fab_gen){.kind = "fullmesh", .dims = {6}})));
 	assert_false(check(world_make((struct fab_gen){.kind = "hypercube", .dims = {4}})));
+	/* rings of three are groups, but most of them have no link to each other */
+	assert_false(check(world_make((struct fab_gen){.kind = "torus", .dims = {3, 5, 5}})));
 	assert_false(check(world_make((struct fab_gen){.kind = "clos", .dims = {4, 4, 6}})));
 }
 
