@@ -18,16 +18,6 @@ void sm_routes_free(struct sm_routes *r)
 	*r = (struct sm_routes){0};
 }
 
-struct rt_opts sm_worker_opts(const struct sm_compute *c, unsigned threads)
-{
-	return (struct rt_opts){.root = c->root,
-				.roots = c->roots,
-				.nroots = c->nroots,
-				.group = c->group,
-				.given = c->given,
-				.threads = threads};
-}
-
 /* Do two sets of ranks give every link the same direction? */
 static bool same_directions(const struct fab *f, const uint64_t *a, const uint64_t *b)
 {
@@ -45,18 +35,10 @@ static bool same_directions(const struct fab *f, const uint64_t *a, const uint64
 	return true;
 }
 
-/* The engine that a supply stands for: an update continues the routes of the final one. */
-static const struct rt_engine *engine_of(const struct sm_compute *c)
-{
-	const struct rt_engine *g = c->supply->engine ? c->supply->engine : c->engine;
-
-	return g ? g : &rt_fera;
-}
-
 /* Ranks as the engine has them, and as the root gives them where it has none or cannot route this fabric. */
 static bool own_ranks(const struct sm_compute *c, uint64_t *rank)
 {
-	const struct rt_engine *g = engine_of(c);
+	const struct rt_engine *g = sm_worker_engine(c);
 	struct rt_opts o = sm_worker_opts(c, 0);
 	struct err e;
 
@@ -96,7 +78,7 @@ static uint64_t *rank_for(const struct sm_compute *c, bool *settled)
 static struct rt_tables *tables_fresh(const struct sm_compute *c, const struct rt_opts *o,
 				      struct sm_routes *out, struct sm_work_done *done)
 {
-	const struct rt_engine *g = engine_of(c);
+	const struct rt_engine *g = sm_worker_engine(c);
 	struct rt_tables *t = NULL;
 	struct err e;
 	int rc = rt_compute(g, c->fab, o, &t, &e);
@@ -140,327 +122,6 @@ static struct rt_tables *tables_for(const struct sm_compute *c, unsigned threads
 	return t;
 }
 
-static bool verify(const struct fab *f, const struct rt_tables *t, const uint64_t *rank,
-		   unsigned threads, struct rt_report *r)
-{
-	struct rt_verify_opts o = {.threads = threads, .rank = rank};
-
-	memset(r, 0, sizeof(*r));
-	return rt_verify(f, t, &o, r, NULL) == 0 && r->ok;
-}
-
-/*
- * Link directions carried over a change are seldom those of a fresh start, but the routes can be
- * as short and as even; then no table need change. In twentieths: how many hops there may be in
- * all and how much load a link may carry, where a change of tables costs nothing, and where it
- * would cost packets.
- */
-struct worth {
-	unsigned hops, load;
-};
-
-static const struct worth as_it_should_be = {20, 21}, it_will_do = {21, 25};
-/* More tolerant than the limits above: the next SM must not change what this one left. */
-static const struct worth may_stay = {SM_STAY_HOPS, SM_STAY_LOAD};
-
-static bool may_keep(const struct sm_compute *c)
-{
-	if (c->stage != SM_FINAL || !c->supply->update || !c->old || !c->old_rank || c->old->lanes)
-		return false;
-	for (uint32_t s = 0; s < c->fab->nswitches; s++)
-		if (c->old_rank[s] == UINT64_MAX)
-			return false;
-	return true;
-}
-
-static bool as_good(const struct rt_report *old, const struct rt_report *new, struct worth w)
-{
-	return old->ok && 20 * old->hops_sum <= w.hops * new->hops_sum &&
-	       20 * old->link_load_max <= w.load *new->link_load_max;
-}
-
-/* Links that carry data count, as in a plan. */
-static uint32_t drop_stale(const struct sm_compute *c, struct sm_routes *out)
-{
-	return rt_drop_stale(c->data_fab ? c->data_fab : c->fab, out->tables, out->rank);
-}
-
-static void take_old(const struct sm_compute *c, struct sm_routes *out)
-{
-	memcpy(out->tables->lft, c->old->lft, (size_t)c->old->nswitches * c->old->stride);
-	memcpy(out->rank, c->old_rank, c->fab->nswitches * sizeof(*out->rank));
-	rt_plan_free(&out->plan);
-	out->plan =
-		(struct rt_plan){.kind = drop_stale(c, out) ? RT_PLAN_ANY_ORDER : RT_PLAN_NOTHING};
-}
-
-/*
- * Takes the tables in the switches instead of the computed ones, except for unassigned LIDs:
- * those were not verified, and their entries may be a mixture of tables. Returns whether there
- * are any.
- */
-static bool stay(const struct sm_compute *c, struct rt_tables *t)
-{
-	bool any = false;
-
-	for (size_t i = 0; i < (size_t)t->nswitches * t->stride; i++) {
-		if (t->lft[i] == IBA_PORT_NONE)
-			any |= c->old->lft[i] != IBA_PORT_NONE;
-		else
-			t->lft[i] = c->old->lft[i];
-	}
-	return any;
-}
-
-/* Whether all entries of assigned LIDs are in the switches. */
-static bool is_found(const struct sm_compute *c, const struct rt_tables *t)
-{
-	for (size_t i = 0; i < (size_t)t->nswitches * t->stride; i++)
-		if (t->lft[i] != IBA_PORT_NONE && t->lft[i] != c->old->lft[i])
-			return false;
-	return true;
-}
-
-/*
- * Tables found in the switches stay if they connect every pair without a deadlock, and not by
- * much longer routes; those that a manager like this one made for this subnet were judged then. Repairs need ranks; if these tables do not obey the ranks that the SM would
- * choose, there are no repairs until the next change.
- */
-static bool keep_found(const struct sm_compute *c, unsigned threads, const struct rt_report *new,
-		       struct sm_routes *out)
-{
-	struct rt_report old;
-	bool ranked, keep;
-
-	if (engine_of(c)->given) /* those of the file, no others */
-		return false;
-	keep = ranked = verify(c->fab, c->old, out->rank, threads, &old);
-	if (!ranked) {
-		rt_report_free(&old);
-		keep = verify(c->fab, c->old, NULL, threads, &old);
-	}
-	keep = keep && (c->own || as_good(&old, new, may_stay));
-	rt_report_free(&old);
-	if (!keep)
-		return false;
-	if (!ranked || !is_found(c, out->tables))
-		out->by = NULL;
-	out->plan = (struct rt_plan){.kind = stay(c, out->tables) ? RT_PLAN_ANY_ORDER
-								  : RT_PLAN_NOTHING};
-	if (!ranked) {
-		free(out->rank);
-		out->rank = NULL;
-	}
-	return true;
-}
-
-/* ---- as even as from scratch ---- */
-
-/* FERa's tables over these ranks, from scratch; NULL: there are none. */
-static struct rt_tables *fera_over(const struct sm_compute *c, unsigned threads,
-				   const uint64_t *rank, struct sm_work_done *done)
-{
-	struct rt_opts o = {.root = c->root, .threads = threads, .rank = rank};
-	struct rt_tables *t = NULL;
-	struct err e;
-
-	if (rt_compute(&rt_fera, c->fab, &o, &t, &e))
-		return NULL;
-	if (done)
-		*done = (struct sm_work_done){&rt_fera.cost, c->fab->nswitches, t->entries};
-	rt_tables_fill(t);
-	return t;
-}
-
-static bool is_final_update(const struct sm_compute *c)
-{
-	return c->stage == SM_FINAL && c->supply->update && c->old && !c->found;
-}
-
-/*
- * An update keeps what is still among the best, and each of many updates can leave links a little less even.
- * So final routes are measured by those that a computation from scratch gives over the same ranks, and
- * replaced by them where they fall behind. `new` becomes the report on the latter.
- */
-static void compare_fresh(const struct sm_compute *c, unsigned threads, struct rt_report *new,
-			  struct sm_routes *out, struct sm_work_done *done)
-{
-	struct rt_tables *t = fera_over(c, threads, out->rank, done);
-	struct rt_report fresh;
-
-	if (!t)
-		return;
-	if (!verify(c->fab, t, out->rank, threads, &fresh)) {
-		rt_report_free(&fresh);
-		rt_tables_free(t);
-		return;
-	}
-	if (!as_good(new, &fresh, as_it_should_be)) {
-		struct rt_tables *uneven = out->tables;
-
-		out->tables = t;
-		t = uneven;
-	}
-	rt_tables_free(t);
-	rt_report_free(new);
-	*new = fresh;
-}
-
-bool sm_worker_plan(const struct sm_compute *c, unsigned threads, const struct rt_tables *t,
-		    const uint64_t *rank, struct rt_plan *p)
-{
-	struct err e;
-
-	/* t was verified with these ranks */
-	if (c->before && c->ranked && rank && !c->data_fab && (!c->off || !c->off->n) &&
-	    rt_plan_change(c->fab, c->old, t, rank, c->before, p))
-		return true;
-	return !rt_plan(c->data_fab ? c->data_fab : c->fab, c->old, t, rank, c->off, threads, p,
-			&e);
-}
-
-/*
- * Turns must be disabled for new directions, and packets that take them are lost. Even routes over the directions
- * in use cost none: if they are nearly as good they are taken instead.
- */
-static void take_kept_directions(const struct sm_compute *c, unsigned threads,
-				 const struct rt_report *new, struct sm_routes *out)
-{
-	struct rt_tables *t = fera_over(c, threads, c->old_rank, NULL);
-	struct rt_plan p = {0};
-	struct rt_report r;
-	bool take;
-
-	if (!t)
-		return;
-	take = verify(c->fab, t, c->old_rank, threads, &r) && as_good(&r, new, it_will_do) &&
-	       sm_worker_plan(c, threads, t, c->old_rank, &p) && p.kind != RT_PLAN_TURNS;
-	rt_report_free(&r);
-	if (take) {
-		struct rt_tables *other = out->tables;
-
-		out->tables = t;
-		t = other;
-		memcpy(out->rank, c->old_rank, c->fab->nswitches * sizeof(*out->rank));
-		rt_plan_free(&out->plan);
-		out->plan = p;
-		p = (struct rt_plan){0};
-	}
-	rt_tables_free(t);
-	rt_plan_free(&p);
-}
-
-/* The tables between, one after another, instead of those asked for, which come last. */
-static void legs_begin(struct sm_routes *out)
-{
-	struct rt_leg first = out->legs.at[0], *last = &out->legs.at[out->legs.n - 1];
-
-	last->tables = out->tables;
-	rt_plan_free(&out->plan);
-	free(out->rank);
-	out->tables = first.tables;
-	out->rank = first.rank;
-	out->plan = first.plan;
-	memmove(out->legs.at, out->legs.at + 1, --out->legs.n * sizeof(first));
-}
-
-/*
- * Turns in use must be disabled for new directions, and packets that take them are lost. Over tables between
- * old and new ones none is.
- */
-static void take_detour(const struct sm_compute *c, unsigned threads, struct sm_routes *out)
-{
-	bool ok = c->detour && !c->off->n &&
-		  rt_detour(c->fab, c->old, c->old_rank, out->tables, out->rank, &out->legs);
-
-	for (size_t i = 0; ok && i + 1 < out->legs.n; i++) {
-		struct rt_report r;
-
-		ok = verify(c->fab, out->legs.at[i].tables, out->legs.at[i].rank, threads, &r);
-		rt_report_free(&r);
-	}
-	if (ok)
-		legs_begin(out);
-	else
-		rt_legs_free(&out->legs);
-}
-
-/* The plan from old to new, or the decision to keep the old tables. */
-static void plan(const struct sm_compute *c, unsigned threads, const struct rt_report *new,
-		 struct sm_routes *out)
-{
-	struct rt_report old = {0};
-
-	if (sm_lanes_plan(c, threads, new, out))
-		return;
-	if (c->found && keep_found(c, threads, new, out))
-		return;
-	if (may_keep(c))
-		verify(c->fab, c->old, c->old_rank, threads, &old);
-	if (as_good(&old, new, as_it_should_be)) {
-		take_old(c, out);
-	} else if (c->plan && c->old) {
-		out->verified = sm_worker_plan(c, threads, out->tables, out->rank, &out->plan);
-		if (out->verified && out->plan.kind == RT_PLAN_TURNS) {
-			if (as_good(&old, new, it_will_do))
-				take_old(c, out);
-			else if (may_keep(c))
-				take_kept_directions(c, threads, new, out);
-			if (old.ok && out->plan.turns_in_use)
-				take_detour(c, threads, out);
-		}
-	}
-	rt_report_free(&old);
-}
-
-/* ---- a plan that does not rely on the failure ---- */
-
-/* The new tables over the snapshot before the failure: switches that it takes away keep their rows. */
-static struct rt_tables *tables_alive(const struct sm_compute *c, const struct sm_routes *out,
-				      uint64_t *rank)
-{
-	const struct fab *f = c->before->f;
-	struct rt_tables *t = rt_tables_carry(c->fab, out->tables, f);
-
-	for (uint32_t s = 0; s < f->nswitches; s++) {
-		node_id n = fab_node_by_guid(c->fab, f->nodes[f->switches[s]].guid);
-
-		rank[s] = n == FAB_NONE ? c->before->rank[s] : out->rank[c->fab->switch_index[n]];
-		if (n == FAB_NONE)
-			memcpy(rt_row(t, s), rt_row(c->before->t, s),
-			       MIN(t->stride, c->before->t->stride));
-	}
-	return t;
-}
-
-/* Turns with the switch numbers of the request's fabric; false: one is at a switch that it has not. */
-static bool turns_translate(const struct sm_compute *c, rt_turns *turns)
-{
-	const struct fab *f = c->before->f;
-
-	for (size_t i = 0; i < turns->n; i++) {
-		node_id n = fab_node_by_guid(c->fab, f->nodes[f->switches[turns->at[i].sw]].guid);
-
-		if (n == FAB_NONE)
-			return false;
-		turns->at[i].sw = c->fab->switch_index[n];
-	}
-	return true;
-}
-
-static void plan_alive(const struct sm_compute *c, unsigned threads, struct sm_routes *out)
-{
-	uint64_t *rank = mem_array(c->before->f->nswitches, sizeof(*rank));
-	struct rt_tables *t = tables_alive(c, out, rank);
-	struct err e;
-
-	out->alive_holds =
-		!rt_plan(c->before->f, c->before->t, t, rank, NULL, threads, &out->alive, &e) &&
-		turns_translate(c, &out->alive.turns);
-	rt_tables_free(t);
-	free(rank);
-}
-
 /* Provisional routes are urgent, and their quality does not matter. */
 static bool verify_stage(const struct sm_compute *c, const struct sm_routes *out, unsigned threads,
 			 struct rt_report *r)
@@ -469,34 +130,7 @@ static bool verify_stage(const struct sm_compute *c, const struct sm_routes *out
 	if (c->stage == SM_PROVISIONAL && c->before && c->ranked && out->rank &&
 	    rt_verify_change(c->fab, out->tables, out->rank, c->before))
 		return true;
-	return verify(c->fab, out->tables, out->rank, threads, r);
-}
-
-/* ---- a repair that stays ---- */
-
-/*
- * Repaired routes over the directions of a fresh start are compared with routes from scratch. Those come only if the
- * repair is clearly worse: tables cost SMPs, and each repair is compared.
- */
-static void compare(const struct sm_compute *c, unsigned threads, struct sm_routes *out,
-		    struct sm_work_done *done)
-{
-	struct rt_report old = {0}, fresh = {0};
-
-	out->tables = may_keep(c) ? fera_over(c, threads, c->old_rank, done) : NULL;
-	if (!out->tables)
-		return;
-	out->rank = mem_array(c->fab->nswitches, sizeof(*out->rank));
-	memcpy(out->rank, c->old_rank, c->fab->nswitches * sizeof(*out->rank));
-	verify(c->fab, c->old, c->old_rank, threads, &old);
-	out->verified = verify(c->fab, out->tables, out->rank, threads, &fresh) &&
-			!as_good(&old, &fresh, it_will_do);
-	if (out->verified && c->plan)
-		out->verified = sm_worker_plan(c, threads, out->tables, out->rank, &out->plan);
-	rt_report_free(&old);
-	rt_report_free(&fresh);
-	if (!out->verified)
-		sm_routes_free(out);
+	return sm_worker_verify(c->fab, out->tables, out->rank, threads, r);
 }
 
 /* An engine is chosen again: other tables come only if it is another one. */
@@ -511,7 +145,7 @@ static void compare_engines(const struct sm_compute *c, unsigned threads, struct
 		rt_tables_free(out->tables);
 		out->tables = NULL;
 	} else if (out->verified) {
-		plan(c, threads, &r, out);
+		sm_worker_plan_tables(c, threads, &r, out);
 	}
 	rt_report_free(&r);
 }
@@ -526,13 +160,13 @@ static bool update_fresh(const struct sm_compute *c, unsigned threads, struct sm
 	struct rt_tables *t = NULL;
 
 	if (c->supply->update && c->old && out->rank)
-		t = fera_over(c, threads, out->rank, done);
+		t = sm_worker_fera(c, threads, out->rank, done);
 	if (!t)
 		return false;
 	rt_tables_free(out->tables);
 	out->tables = t;
 	rt_report_free(r);
-	return verify(c->fab, t, out->rank, threads, r);
+	return sm_worker_verify(c->fab, t, out->rank, threads, r);
 }
 
 /* Tables by the supply, or of the best engine. False: there are none. */
@@ -603,7 +237,7 @@ static bool is_in_force(const struct sm_compute *c, const struct sm_routes *out)
 	const struct rt_tables *t = out->tables;
 
 	return c->old && !c->old->lanes && !t->lanes && !out->legs.n &&
-	       c->old->stride == t->stride && is_found(c, t);
+	       c->old->stride == t->stride && sm_worker_is_found(c, t);
 }
 
 static void drop_tables(struct sm_routes *out)
@@ -634,7 +268,7 @@ void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_rout
 	if (c->compare) {
 		(c->supply->choose ? compare_engines
 		 : c->ref	   ? sm_compare_reference
-				   : compare)(c, threads, out, done);
+				   : sm_worker_compare)(c, threads, out, done);
 		out->epoch = c->epoch;
 		return;
 	}
@@ -643,14 +277,14 @@ void sm_compute_run(const struct sm_compute *c, unsigned threads, struct sm_rout
 	else if (!compute(c, threads, out, done, &r))
 		return;
 	replace_unverified(c, threads, &r, out, done);
-	if (out->verified && out->rank && is_final_update(c))
-		compare_fresh(c, threads, &r, out, done);
+	if (out->verified && out->rank && sm_worker_is_final_update(c))
+		sm_worker_compare_fresh(c, threads, &r, out, done);
 	if (out->verified && out->rank)
-		drop_stale(c, out);
+		sm_worker_drop_stale(c, out);
 	if (out->verified)
-		plan(c, threads, &r, out);
+		sm_worker_plan_tables(c, threads, &r, out);
 	if (out->verified && c->alive && c->before && out->rank)
-		plan_alive(c, threads, out);
+		sm_worker_plan_alive(c, threads, out);
 	if (out->verified && c->wished && is_in_force(c, out))
 		drop_tables(out);
 	else if (out->verified && c->trees)

@@ -4,7 +4,8 @@
  * that are lost, devices that fall silent; and each combination of techniques. State: struct mech_world,
  * one for each test. Does not check tables: test_distribution.c does.
  * Covers: mechanism.c, technique.c, parts.c, phases.c, partial_discovery.c, missing_devices.c, sweep.c,
- * sweep_state.c, device_config.c, route_request.c, route_worker.c, routes_state.c, ranks.c
+ * sweep_state.c, device_config.c, route_request.c, route_worker.c, plan_worker.c, fresh_worker.c,
+ * verdict_worker.c, routes_state.c, ranks.c
  */
 #include "mechanism_fixture.h"
 
