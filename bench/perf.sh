@@ -14,7 +14,9 @@
 #
 # A round asks every linked port once where devices have 64-bit counters of errors (`agent all full`), and twice where
 # they have not (`agent all wide`). Rounds follow each other without a pause (perf.period 1ms); the row has the median and the
-# longest, and the CPU time that weft sm took for a round. Silent: one device in a hundred does not answer; they are counted
+# longest, and the CPU time that weft sm took for a round. Rounds without a pause are always late: where devices have not, errors of every other
+# port are left to the next round. A second row of such devices is of rounds that are not late (perf.period 5s), which ask for all. The
+# load of the machine (1 minute) is that at the beginning and the end of the row. Silent: one device in a hundred does not answer; they are counted
 # from the second round on, when it is known which those are, and the first round is given by itself.
 #
 # A link fails: a link between switches goes down and comes back, three times, without rounds and while rounds follow each other without a
@@ -98,11 +100,15 @@ stop()
 	fabric_pid=
 }
 
-# measure HOSTS AGENT SHARE-SILENT: one row
+load() { cut -d ' ' -f 1 /proc/loadavg; }
+
+# measure HOSTS AGENT SHARE-SILENT [PERIOD]: one row
 measure()
 {
-	local hosts=$1 agent=$2 silent=$3 from before after first=null seen=() last=0 r t
-	start "$agent" 1ms
+	local hosts=$1 agent=$2 silent=$3 period=${4:-1ms} from before after first=null seen=() last=0 r t loads rounds=$rounds
+	[ "$period" = 1ms ] || rounds=4
+	loads=$(load)
+	start "$agent" "$period"
 	wait_for $limit has_rounds 3
 	if [ "$silent" != 0 ]; then
 		grep '^Ca' "$work/net" | awk 'NR % 100 == 50' | sed -n 's/^Ca[^"]*"\([^"]*\)".*/\1/p' | while read -r id; do
@@ -124,8 +130,9 @@ measure()
 	after=$(ticks)
 	printf '%s\n' "${seen[@]}" | jq -s -c --argjson hosts "$hosts" --arg agent "$agent" --argjson silent "$silent" \
 		--argjson first "$first" --argjson cpu "$(awk "BEGIN { print ($after - $before) / $(getconf CLK_TCK) / ($last - $from) }")" \
-		--argjson st "$(ctl counters --json | jq '{ports, devices, round_queries, silent, timeouts, memory_bytes}')" \
-		'sort | {kind: "weft", hosts: $hosts, agent: $agent, silent_share: $silent, rounds: length,
+		--argjson st "$(ctl counters --json | jq '{ports, devices, round_queries, put_off, silent, timeouts, memory_bytes}')" \
+		--arg period "$period" --argjson loads "[$loads, $(load)]" \
+		'sort | {kind: "weft", hosts: $hosts, agent: $agent, period: $period, load: $loads, silent_share: $silent, rounds: length,
 		 median_s: .[length / 2 | floor], longest_s: .[-1], first_s: $first, cpu_s: $cpu} + $st' | tee -a "$rows"
 	stop
 }
@@ -146,9 +153,9 @@ reaction()
 			ctl wait --timeout 60s > /dev/null
 		done
 	done
-	ctl changes --json | jq -c --argjson hosts "$hosts" --arg period "$period" --argjson rounds "$(figure ".rounds // 0" 2> /dev/null || echo 0)" \
+	ctl changes --json | jq -c --argjson hosts "$hosts" --arg period "$period" --argjson rounds "$(figure ".rounds // 0" 2> /dev/null || echo 0)" --argjson load "$(load)" \
 		'[.changes[] | select(.cause != "start") | .time_s] | sort |
-		 {kind: "reaction", hosts: $hosts, period: $period, changes: length, median_s: .[length / 2 | floor], longest_s: .[-1], rounds: $rounds}' |
+		 {kind: "reaction", hosts: $hosts, period: $period, changes: length, median_s: .[length / 2 | floor], longest_s: .[-1], rounds: $rounds, load: $load}' |
 		tee -a "$rows"
 	stop
 }
@@ -198,11 +205,11 @@ table()
 {
 	jq -r -s '
 		def ms: if . == null then "-" else (. * 10000 | round / 10 | tostring) + " ms" end;
-		"| hosts | ports | counters | silent | queries | round, median | longest | CPU a round | memory |",
-		"|---:|---:|---|---:|---:|---:|---:|---:|---:|",
-		(.[] | select(.kind == "weft") | "| \(.hosts) | \(.ports) | \(.agent) | \(.silent) | \(.round_queries) | \(.median_s | ms) | \(.longest_s | ms) | \(.cpu_s | ms) | \(.memory_bytes / 1e6 | round) MB |"),
-		"", "| hosts | a link fails or comes back | median | longest |", "|---:|---|---:|---:|",
-		(.[] | select(.kind == "reaction") | "| \(.hosts) | \(if .period == "0" then "no rounds" else "rounds without a pause" end) | \(.median_s | ms) | \(.longest_s | ms) |"),
+		"| hosts | ports | counters | silent | queries | left to the next | round, median | longest | CPU a round | memory | load |",
+		"|---:|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+		(.[] | select(.kind == "weft") | "| \(.hosts) | \(.ports) | \(.agent) | \(.silent) | \(.round_queries) | \(.put_off) | \(.median_s | ms) | \(.longest_s | ms) | \(.cpu_s | ms) | \(.memory_bytes / 1e6 | round) MB | \(.load | map(tostring) | join(" to ")) |"),
+		"", "| hosts | a link fails or comes back | median | longest | load |", "|---:|---|---:|---:|---:|",
+		(.[] | select(.kind == "reaction") | "| \(.hosts) | \(if .period == "0" then "no rounds" else "rounds without a pause" end) | \(.median_s | ms) | \(.longest_s | ms) | \(.load) |"),
 		"", "| hosts | tool | time |", "|---:|---|---:|",
 		(.[] | select(.kind == "tool") | "| \(.hosts) | \(.tool) | \(if .time_s then (.time_s * 100 | round / 100 | tostring) + " s" else "over the limit" end) |")' "$rows"
 }
@@ -215,6 +222,7 @@ if [ -z "$tables_only" ]; then
 		"$weft" topo gen "$kind" $dims -o "$work/net"
 		measure "$hosts" full 0 || status=1
 		measure "$hosts" wide 0 || status=1
+		measure "$hosts" wide 0 5s || status=1
 		measure "$hosts" full 0.01 || status=1
 		reaction "$hosts" 0 || status=1
 		reaction "$hosts" 1ms || status=1

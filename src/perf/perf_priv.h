@@ -104,7 +104,7 @@ struct perf_query {
 	uint16_t lid;
 	uint8_t port, ask;
 	bool used, excused; /* excused: the subnet changed meanwhile, silence means nothing */
-	bool probe;	    /* of a silent device: a round does not wait for it */
+	bool probe; /* of a device that has not answered the last one: a round does not wait for it */
 };
 
 struct perf {

@@ -5,8 +5,8 @@
  * counters mean: counter_growth.c does.
  *
  * Devices take turns, at most PERF_OF_ONE queries to one at a time. A query is not repeated: the next round asks again. A
- * device that misses PATIENCE queries in a row is silent: it is asked one query, in every second, fourth, ... round, and the round does
- * not wait for its answer.
+ * device that misses PATIENCE queries in a row is silent: it is asked one query, in every second, fourth, ... round. No round waits for
+ * the answer of a device that has not answered the last query.
  */
 #include "perf/perf_priv.h"
 
@@ -162,7 +162,8 @@ static uint32_t query_begin(struct perf *p, uint32_t device, enum perf_ask ask, 
 					       .lid = lid,
 					       .port = (uint8_t)port,
 					       .ask = (uint8_t)ask,
-					       .probe = p->devices.at[device].silent,
+					       .probe = p->devices.at[device].missed != 0 ||
+							p->devices.at[device].silent,
 					       .used = true};
 	if (p->newest == PERF_NOBODY)
 		p->oldest = slot;
