@@ -110,7 +110,10 @@ void smp_hop(struct sim *s);					  /* counts a link crossed */
 unsigned lid_route(const struct sim *s, node_id n, uint16_t lid, bool qp0);
 bool lid_for_smi(const struct sim *s, node_id n, const uint8_t *mad); /* counts as an SMP there */
 unsigned slvl_default(const struct sim *s, node_id n, unsigned out, unsigned sl);
-bool pkey_ok(const struct sim *s, port_id port, uint16_t pkey); /* counts a violation */
+port_id pkey_holder(const struct sim *s, port_id p); /* the port whose P_Key table this one has */
+/* Of a host's port, and of a switch's that enforces partitions; both count a violation. */
+bool pkey_ok(const struct sim *s, port_id port, uint16_t pkey);
+bool pkey_enforced_ok(const struct sim *s, port_id port, uint16_t pkey);
 
 /* smi_queue.c: the way of an SMP into an SMI */
 void smi_inject(struct sim *s, node_id n, unsigned port, const struct sim_smp *smp);

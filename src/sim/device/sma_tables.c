@@ -76,6 +76,11 @@ static bool pkey_where(struct req *r, unsigned *num, unsigned *block)
 	return *block < (r->s->cfg.pkey_cap + 31u) / 32;
 }
 
+static struct sim_port *pkey_port(const struct req *r, unsigned num)
+{
+	return &r->s->ports[pkey_holder(r->s, req_node(r)->first_port + num)];
+}
+
 unsigned sma_pkey_get(struct req *r)
 {
 	struct iba_pkey_table t = {0};
@@ -83,8 +88,8 @@ unsigned sma_pkey_get(struct req *r)
 
 	if (!pkey_where(r, &num, &block))
 		return IBA_STATUS_BAD_FIELD;
-	if (req_port(r, num)->pkeys)
-		memcpy(t.pkey, req_port(r, num)->pkeys + block * 32, sizeof(t.pkey));
+	if (pkey_port(r, num)->pkeys)
+		memcpy(t.pkey, pkey_port(r, num)->pkeys + block * 32, sizeof(t.pkey));
 	else if (block == 0)
 		t.pkey[0] = 0xffff; /* full member of the default partition at power-on */
 	iba_pkey_table_put(&t, r->out);
@@ -99,7 +104,7 @@ unsigned sma_pkey_set(struct req *r)
 
 	if (!pkey_where(r, &num, &block))
 		return IBA_STATUS_BAD_FIELD;
-	p = req_port(r, num);
+	p = pkey_port(r, num);
 	if (!p->pkeys) {
 		p->pkeys = mem_zarray((r->s->cfg.pkey_cap + 31u) / 32 * 32, sizeof(*p->pkeys));
 		p->pkeys[0] = 0xffff;

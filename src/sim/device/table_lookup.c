@@ -123,9 +123,23 @@ bool sim_turn_off(const struct sim *s, node_id n, unsigned in, unsigned out)
 
 /* ---- partitions ---- */
 
+/*
+ * A link inside an HCA has one table: that of the function, at both ends. Port 0 of the vSwitch has that of the PF while they
+ * share a LID.
+ */
+port_id pkey_holder(const struct sim *s, port_id p)
+{
+	const struct fab_port *x = &s->fab->ports[p];
+	const struct vswitch *v = s->nodes[x->node].vswitch;
+
+	if (v && x->num >= FAB_SLOT0_PORT)
+		return x->peer;
+	return v && !x->num && v->shared ? s->fab->ports[p + FAB_SLOT0_PORT].peer : p;
+}
+
 uint16_t sim_pkey(const struct sim *s, port_id p, unsigned index)
 {
-	const uint16_t *t = s->ports[p].pkeys;
+	const uint16_t *t = s->ports[pkey_holder(s, p)].pkeys;
 
 	if (index >= (s->cfg.pkey_cap + 31u) / 32 * 32)
 		return 0;
@@ -146,11 +160,21 @@ static bool pkey_in_table(const struct sim *s, port_id port, uint16_t pkey)
 	return false;
 }
 
-bool pkey_ok(const struct sim *s, port_id port, uint16_t pkey)
+static bool pkey_judge(const struct sim *s, port_id port, port_id holder, uint16_t pkey)
 {
-	if (pkey_in_table(s, port, pkey))
+	if (pkey_in_table(s, holder, pkey))
 		return true;
 	if (s->ports[port].pi.p_key_violations < UINT16_MAX)
 		s->ports[port].pi.p_key_violations++;
 	return false;
+}
+
+bool pkey_ok(const struct sim *s, port_id port, uint16_t pkey)
+{
+	return pkey_judge(s, port, port, pkey);
+}
+
+bool pkey_enforced_ok(const struct sim *s, port_id port, uint16_t pkey)
+{
+	return pkey_judge(s, port, pkey_holder(s, port), pkey);
 }

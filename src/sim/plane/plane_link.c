@@ -381,7 +381,7 @@ static bool accept(struct shard *sh, port_id port, const struct cell *c, enum si
 		return false;
 	}
 	if (pi->part_enf_in && sh->plane->ports[port].in_switch &&
-	    !pkey_ok(sh->sim, port, sh->plane->pkts.at[c->pkt].pkey)) {
+	    !pkey_enforced_ok(sh->sim, port, sh->plane->pkts.at[c->pkt].pkey)) {
 		*why = SIM_DISCARD_PKEY;
 		return false;
 	}

@@ -126,7 +126,8 @@ static unsigned map_of(struct shard *sh, uint32_t chan, unsigned out, const stru
 		return pl->nslots + NO_VL;
 	if (pi->state == IBA_PORT_ACTIVE && p->bytes > iba_mtu_bytes(pi->neighbor_mtu) + 26)
 		return pl->nslots + TOO_LONG;
-	if (pi->part_enf_out && !pkey_ok(sh->sim, sh->fab->nodes[n].first_port + out, p->pkey))
+	if (pi->part_enf_out &&
+	    !pkey_enforced_ok(sh->sim, sh->fab->nodes[n].first_port + out, p->pkey))
 		return pl->nslots + NO_MEMBER;
 	return vl;
 }

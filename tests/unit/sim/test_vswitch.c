@@ -460,6 +460,54 @@ TEST(m_key_protects_functions_too)
 	world_close(&w);
 }
 
+static unsigned keys_get(struct world *w, int slot, uint32_t mod, struct iba_pkey_table *t)
+{
+	uint8_t d[IBA_SMP_DATA_SIZE] = {0};
+	unsigned status = ask_at(w, slot, IBA_GET, IBA_ATTR_PKEY_TABLE, mod, 0, d);
+
+	iba_pkey_table_get(t, d, sizeof(d));
+	return status;
+}
+
+static unsigned keys_put(struct world *w, int slot, uint32_t mod, uint16_t key)
+{
+	struct iba_pkey_table t = {.pkey = {0x7fff, key}};
+	uint8_t d[IBA_SMP_DATA_SIZE];
+
+	iba_pkey_table_put(&t, d);
+	return ask_at(w, slot, IBA_SET, IBA_ATTR_PKEY_TABLE, mod, 0, d);
+}
+
+/* The vSwitch has the tables of its functions, each at its port, also of one that is Down; functions show the same. */
+TEST(p_keys_of_functions)
+{
+	struct iba_pkey_table t;
+	struct world w;
+
+	open_hca(&w, 2);
+	uplink_up(&w, HCA_LID);
+	assert_int_equal(vf_one(&w, 2, 0, 0), 0); /* detached */
+	assert_int_equal(keys_get(&w, -1, (FAB_SLOT0_PORT + 2) << 16, &t), 0);
+	assert_int_equal(t.pkey[0], 0xffff);
+	assert_int_equal(keys_put(&w, -1, (FAB_SLOT0_PORT + 2) << 16, 0x8020), 0);
+	assert_int_equal(sim_pkey(w.sim, fab_port_id(w.fab, PF + 2, 1), 1), 0x8020);
+	assert_int_equal(vf_one(&w, 2, 21, 0xabc), 0);
+	assert_int_equal(keys_get(&w, 2, 0, &t), 0);
+	assert_int_equal(t.pkey[1], 0x8020);
+	assert_int_equal(keys_put(&w, 2, 0, 0x8021), 0);
+	assert_int_equal(keys_get(&w, -1, (FAB_SLOT0_PORT + 2) << 16, &t), 0);
+	assert_int_equal(t.pkey[1], 0x8021);
+	/* The PF shares LID and table with port 0. */
+	assert_int_equal(keys_put(&w, -1, FAB_SLOT0_PORT << 16, 0x8022), 0);
+	assert_int_equal(keys_get(&w, -1, 0, &t), 0);
+	assert_int_equal(t.pkey[1], 0x8022);
+	assert_int_equal(sim_pkey(w.sim, fab_port_id(w.fab, PF, 1), 1), 0x8022);
+	assert_int_equal(sim_pkey(w.sim, fab_port_id(w.fab, PF + 1, 1), 0), 0xffff);
+	assert_int_equal(keys_put(&w, -1, (FAB_SLOT0_PORT + 3) << 16, 0x8020),
+			 IBA_STATUS_BAD_FIELD);
+	world_close(&w);
+}
+
 /* The link inside is ordered down or disabled by SMP: a VF with a LID comes back, one without does not. */
 TEST(orders_to_internal_ports)
 {
@@ -917,6 +965,7 @@ int main(void)
 		cmocka_unit_test(uplink_carries_the_addresses),
 		cmocka_unit_test(ordinary_manager_gives_the_pf_its_own_lid),
 		cmocka_unit_test(m_key_protects_functions_too),
+		cmocka_unit_test(p_keys_of_functions),
 		cmocka_unit_test(orders_to_internal_ports),
 		cmocka_unit_test(no_traps_from_inside),
 		cmocka_unit_test(routes_by_the_lids_of_functions),
