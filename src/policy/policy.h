@@ -233,6 +233,12 @@ size_t pol_pkeys(const struct pol *p, const struct pol_port *port, uint16_t *key
  * without a key are 0. Returns the number of entries used; -ENOSPC: they do not fit into max. */
 int pol_pkeys_over(const struct pol *p, const struct pol_port *port, const uint16_t *held,
 		   size_t nheld, uint16_t *keys, size_t max);
+/* The same for a table that several share: machines behind the port of their host. Keys of the first port are as if it were
+ * alone; what others need besides follows. */
+size_t pol_pkeys_all(const struct pol *p, const struct pol_port *ports, size_t nports,
+		     uint16_t *keys, size_t max);
+int pol_pkeys_over_all(const struct pol *p, const struct pol_port *ports, size_t nports,
+		       const uint16_t *held, size_t nheld, uint16_t *keys, size_t max);
 /* Whether two ports may talk: they share a partition, and one of them is a full member. pkey: this one, or 0
  * for any; *found (may be NULL) is the key that the first port uses. */
 bool pol_share(const struct pol *p, const struct pol_port *a, const struct pol_port *b,

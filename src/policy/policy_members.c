@@ -149,17 +149,48 @@ static void keys_wanted(const struct pol *p, const struct pol_port *port, keys_t
 	}
 }
 
-size_t pol_pkeys(const struct pol *p, const struct pol_port *port, uint16_t *out, size_t max)
+static bool has_key(const keys_t *keys, uint16_t pkey)
+{
+	for (size_t i = 0; i < keys->n; i++)
+		if (keys->at[i].pkey == pkey)
+			return true;
+	return false;
+}
+
+/* Those of the first port as if it were alone, then what others need besides. */
+static void keys_of_all(const struct pol *p, const struct pol_port *ports, size_t n, keys_t *keys)
+{
+	keys_t more = {0};
+
+	if (n)
+		keys_wanted(p, &ports[0], keys);
+	for (size_t i = 1; i < n; i++) {
+		more.n = 0;
+		keys_wanted(p, &ports[i], &more);
+		for (size_t k = 0; k < more.n; k++)
+			if (!has_key(keys, more.at[k].pkey))
+				vec_push(keys, more.at[k]);
+	}
+	vec_free(&more);
+}
+
+size_t pol_pkeys_all(const struct pol *p, const struct pol_port *ports, size_t nports,
+		     uint16_t *out, size_t max)
 {
 	keys_t keys = {0};
 	size_t n;
 
-	keys_wanted(p, port, &keys);
+	keys_of_all(p, ports, nports, &keys);
 	for (n = 0; n < keys.n; n++)
 		if (n < max)
 			out[n] = keys.at[n].pkey;
 	vec_free(&keys);
 	return n;
+}
+
+size_t pol_pkeys(const struct pol *p, const struct pol_port *port, uint16_t *out, size_t max)
+{
+	return pol_pkeys_all(p, port, 1, out, max);
 }
 
 /* The place of a held key that this one takes: its own, else that of the same partition which is not wanted; SIZE_MAX. */
@@ -223,16 +254,22 @@ static int keys_place(const keys_t *keys, const uint16_t *held, size_t nheld, ui
 	return rc ? rc : (int)used;
 }
 
-int pol_pkeys_over(const struct pol *p, const struct pol_port *port, const uint16_t *held,
-		   size_t nheld, uint16_t *out, size_t max)
+int pol_pkeys_over_all(const struct pol *p, const struct pol_port *ports, size_t nports,
+		       const uint16_t *held, size_t nheld, uint16_t *out, size_t max)
 {
 	keys_t keys = {0};
 	int rc;
 
-	keys_wanted(p, port, &keys);
+	keys_of_all(p, ports, nports, &keys);
 	rc = keys_place(&keys, held, nheld, out, max);
 	vec_free(&keys);
 	return rc;
+}
+
+int pol_pkeys_over(const struct pol *p, const struct pol_port *port, const uint16_t *held,
+		   size_t nheld, uint16_t *out, size_t max)
+{
+	return pol_pkeys_over_all(p, port, 1, held, nheld, out, max);
 }
 
 /* ---- who may talk ---- */

@@ -189,6 +189,27 @@ TEST(keys_that_are_held_stay_where_they_are)
 	pol_free(p);
 }
 
+/* A table that several share: keys of the first as if it were alone, then what others need. */
+TEST(keys_of_several_ports)
+{
+	struct pol *p = read_text("A=0x10 : 0x0001000000000015=full, 0x0001000000000019;\n"
+				  "B=0x11 : 0x0001000000000019=full, 0x000100000000001d=full;\n");
+	const struct pol_port ports[] = {host(1), host(2), host(3)};
+	const uint16_t held[] = {0x7fff, 0x8011, 0x8099};
+	uint16_t keys[8];
+	char text[128];
+
+	assert_int_equal(pol_pkeys_all(p, ports, 3, keys, 8), 4);
+	table_text(keys, 4, text, sizeof(text));
+	assert_string_equal(text, "7fff 8010 0010 8011");
+	assert_int_equal(pol_pkeys_over_all(p, ports, 3, held, 3, keys, 8), 5);
+	table_text(keys, 5, text, sizeof(text));
+	assert_string_equal(text, "7fff 8011 0000 8010 0010");
+	assert_int_equal(pol_pkeys_over_all(p, ports, 3, held, 3, keys, 3), -ENOSPC);
+	assert_int_equal(pol_pkeys_all(p, ports, 0, keys, 8), 0);
+	pol_free(p);
+}
+
 TEST(who_may_talk)
 {
 	struct pol *p = read_text("A=0x10 : 0x0001000000000015=full, 0x0001000000000019;\n"
@@ -345,6 +366,7 @@ int main(void)
 		cmocka_unit_test(without_a_file_all_are_full_members),
 		cmocka_unit_test(forms_of_definitions),
 		cmocka_unit_test(keys_that_are_held_stay_where_they_are),
+		cmocka_unit_test(keys_of_several_ports),
 		cmocka_unit_test(who_may_talk),
 		cmocka_unit_test(members_by_name),
 		cmocka_unit_test(groups_of_partitions),
