@@ -783,7 +783,8 @@ void sm_policy_set(struct sm *sm, const struct pol *p);
 const struct pol *sm_policy(const struct sm *sm); /* in force; never NULL */
 uint32_t sm_policy_number(const struct sm *sm);	  /* counts whenever it is another one */
 /* A block of the P_Key table of a port (of a switch: 0 or one behind which a host is) as last read or set; false: not
- * known. While no partitions were ever configured tables are not read: then as devices are at power-on. */
+ * known. Of VF s of an HCA in vSwitch mode: port 1 + s. While no partitions were ever configured tables are not read: then
+ * as devices are at power-on. */
 bool sm_pkey_block(const struct sm *sm, uint64_t node_guid, unsigned port, unsigned block,
 		   uint16_t keys[SM_PKEYS_A_BLOCK]);
 /*
@@ -947,6 +948,7 @@ bool sm_rft_entries(const struct sm *sm, uint64_t node_guid, uint32_t block, str
 uint64_t sm_shared_guid(const struct sm *sm, uint64_t host, unsigned slot);
 /* Where the running VM with this vGUID shares the port of its host; 0: no such VM. */
 uint64_t sm_shared_host(const struct sm *sm, uint64_t vguid);
+const char *sm_vm_name(const struct sm *sm, uint64_t vguid); /* "": no VM has it */
 /* Counts whenever a VM is created, destroyed, started, stopped or elsewhere. */
 uint32_t sm_vms_number(const struct sm *sm);
 /* Whether a device, a virtual function or a VM has this GUID. */

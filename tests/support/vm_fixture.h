@@ -18,6 +18,7 @@ struct vm_world {
 	struct fab *fab, *wire; /* compact, and what devices show */
 	struct lab *lab;
 	struct lab_config cfg;
+	const struct pol *policy; /* of all managers; NULL: none */
 	VEC(struct sm_vm_result) results;
 };
 
@@ -72,6 +73,8 @@ static inline void vm_up(struct vm_world *w, bool second)
 	if (second)
 		lab_manager_add(w->lab, w->fab->nnodes - 1, &w->cfg.sm);
 	lab_on_vm(w->lab, vm_note, w);
+	for (unsigned i = 0; w->policy && i <= second; i++)
+		lab_manager_policy(w->lab, i, w->policy);
 	lab_power_on(w->lab, NULL);
 	assert_true(lab_run_ready(w->lab, 10 * PS_PER_S));
 }

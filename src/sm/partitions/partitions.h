@@ -2,10 +2,15 @@
 /*
  * Partitions: the policy in force, P_Key tables that ports hold, and Sets of blocks that differ. Beside them, alias GUIDs.
  *
- * Keeps: a copy of the policy; P_Key tables by node GUID and port, as far as reads and acknowledged Sets tell; blocks of
- * GUIDInfo with alias GUIDs.
+ * A VF behind a vSwitch has a table of its own, as the port of the vSwitch that leads to it: by the VM that is there, or by
+ * its own GUID. Machines behind a shared port use the port's table, which has the keys of all of them; so has the port of a
+ * switch behind which a hypervisor is, where it enforces partitions.
+ *
+ * Keeps: a copy of the policy; P_Key tables by node GUID and port or VF, as far as reads and acknowledged Sets tell; blocks
+ * of GUIDInfo with alias GUIDs.
  * Promises: without a configuration of partitions nothing is read or set. Keys are added everywhere before keys are
- * removed anywhere, so that ports which may talk before and after a change may talk during it.
+ * removed anywhere, so that ports which may talk before and after a change may talk during it. A VF has its keys before it
+ * is attached.
  */
 #ifndef WEFT_SM_PARTITIONS_H
 #define WEFT_SM_PARTITIONS_H
@@ -19,11 +24,11 @@ enum sm_pkey_block_state { SM_PKEYS_UNKNOWN, SM_PKEYS_ASKED, SM_PKEYS_KNOWN };
 
 struct sm_pkey_table {
 	uint16_t nblocks; /* 0: it was not looked at yet */
-	uint16_t *held; /* SM_PKEY_BLOCK for each block; of one that is asked: what is being set */
-	uint8_t *block; /* enum sm_pkey_block_state, by block */
-	uint8_t sets;	/* since the work began */
-	time_ps set_at; /* the last one; 0: never */
-	bool asking;	/* for what must be known of its device first */
+	uint16_t *held;	  /* SM_PKEY_BLOCK for each block; of one that is asked: what is being set */
+	uint8_t *block;	  /* enum sm_pkey_block_state, by block */
+	uint8_t sets;	  /* since the work began */
+	time_ps set_at;	  /* the last one; 0: never */
+	bool asking;	  /* for what must be known of its device first */
 	bool given_up; /* the device refused, or does not keep what is set: the next round tries again */
 	bool short_of; /* more keys are wanted than it has room for */
 	bool doubtful; /* a copy of a Set may arrive late: it is read again */
@@ -31,8 +36,14 @@ struct sm_pkey_table {
 
 struct sm_pkey_node {
 	uint64_t guid;
-	uint16_t width; /* ports and port 0 */
+	uint16_t width; /* ports and port 0, then VFs */
 	struct sm_pkey_table *ports;
+};
+
+/* Whose table: of a port, or of a VF of the HCA behind it. */
+struct sm_pkey_place {
+	uint32_t port;
+	unsigned slot; /* 0: the port itself */
 };
 
 /* One after the other, each over all ports, when all of the one before is acknowledged. */
@@ -69,10 +80,16 @@ struct sm_partitions {
 	struct map64 by_guid;
 	enum sm_pkeys_stage stage;
 	struct sm_cursor at;
-	bool restart;	   /* the work is to begin again */
-	uint32_t asked;	   /* blocks and other questions without an answer */
-	uint32_t written;  /* blocks and ports set since the work began */
-	time_ps reread_at; /* doubtful tables are read again; TIME_NEVER */
+	struct {
+		enum sm_pkeys_stage stage;
+		uint32_t at;
+		bool removing;	  /* VMs have moved; else they are about to */
+	} moving;		  /* P_Keys of the running batch of VMs: vm_pkeys.c */
+	VEC(struct pol_port) who; /* for whom a table is: room for one computation */
+	bool restart;		  /* the work is to begin again */
+	uint32_t asked;		  /* blocks and other questions without an answer */
+	uint32_t written;	  /* blocks and ports set since the work began */
+	time_ps reread_at;	  /* doubtful tables are read again; TIME_NEVER */
 	struct sm_aliases aliases;
 };
 
@@ -99,9 +116,32 @@ void sm_pkeys_doubling(struct sm *sm,
 time_ps sm_pkeys_wake(const struct sm *sm);
 void sm_pkeys_wake_up(struct sm *sm); /* if it is time: tables in doubt are read */
 void sm_partitions_time_back(struct sm *sm, time_ps by);
+/* The next request for this table; false: there is none, or not before others are answered. */
+bool sm_pkeys_place_next(struct sm *sm, struct sm_pkey_place at, enum sm_pkeys_stage stage,
+			 struct sm_req *r);
+/* All of its blocks, read or not, over the keys that another table holds; NULL: none does. */
+bool sm_pkeys_write(struct sm *sm, struct sm_pkey_place at, const uint16_t *held, struct sm_req *r);
+void sm_pkeys_table_begin(struct sm *sm, struct sm_pkey_table *t);
+
+/* port_values.c: the Set that brings PortInfo of a port to what it should hold; false: it does, or the Set that arms it will */
+bool sm_port_values_next(struct sm *sm, uint32_t port, struct sm_req *r);
+
+/* vm_pkeys.c: P_Keys that go with the VMs of a batch */
+void sm_vm_keys_begin(struct sm *sm, bool removing);
+bool sm_vm_keys_next(struct sm *sm, size_t *job, struct sm_req *r); /* *job: for which of them */
+
+/* pkey_holders.c */
+/* For whom a table is, in partitions.who. adding: VMs of the running batch count both where they are and where they go. */
+void sm_pkey_holders(struct sm *sm, struct sm_pkey_place at, bool adding);
+unsigned sm_pkey_slots(const struct sm *sm, const struct sm_node *n); /* VFs with tables */
+/* A VF with a LID, or one that this manager has set. */
+bool sm_pkey_slot_serves(struct sm *sm, struct sm_pkey_place at);
+struct pol_port sm_pol_port(const struct sm *sm, uint32_t port);
 
 /* pkey_tables.c */
-struct sm_pkey_table *sm_pkey_table(struct sm *sm, uint32_t port); /* made when there is none */
+struct sm_pkey_table *sm_pkey_table(struct sm *sm,
+				    struct sm_pkey_place at); /* made when there is none */
+bool sm_pkeys_known(const struct sm_pkey_table *t);	      /* all its blocks */
 /* How many keys a port can hold; 0: not known. */
 unsigned sm_pkey_room(const struct sm *sm, uint32_t port);
 void sm_pkeys_unknown(struct sm *sm, uint32_t node);
@@ -110,7 +150,6 @@ void sm_pkeys_port_read(struct sm *sm,
 void sm_pkeys_forget(struct sm *sm);	/* another manager writes them from now on */
 /* The port of a host, or port 0 of a switch, whose keys this port holds: itself, or the one behind it; NONE: neither. */
 uint32_t sm_pkeys_of(const struct sm *sm, uint32_t port);
-struct pol_port sm_pol_port(const struct sm *sm, uint32_t port);
 
 /* alias_guids.c */
 bool sm_aliases_next(struct sm *sm, struct sm_req *r);

@@ -135,6 +135,7 @@ void sm_partitions_free(struct sm *sm)
 	vec_free(&sm->partitions.nodes);
 	map64_free(&sm->partitions.by_guid);
 	sm_aliases_free(sm);
+	vec_free(&sm->partitions.who);
 	pol_free(sm->partitions.policy);
 }
 
@@ -149,8 +150,9 @@ static struct sm_pkey_node *node_of(struct sm *sm, uint32_t node)
 {
 	const struct sm_node *n = &sm->topo.nodes.at[node];
 	struct sm_pkey_node *x = node_find(sm, n->guid);
+	unsigned width = n->nports + 1u + sm_pkey_slots(sm, n);
 
-	if (x && x->width == n->nports + 1u)
+	if (x && x->width == width)
 		return x;
 	if (!x) {
 		map64_put(&sm->partitions.by_guid, n->guid, (uint32_t)sm->partitions.nodes.n);
@@ -158,7 +160,7 @@ static struct sm_pkey_node *node_of(struct sm *sm, uint32_t node)
 		x = &sm->partitions.nodes.at[sm->partitions.nodes.n - 1];
 	}
 	tables_free(x);
-	x->width = (uint16_t)(n->nports + 1u);
+	x->width = (uint16_t)width;
 	x->ports = mem_zarray(x->width, sizeof(*x->ports));
 	return x;
 }
@@ -174,11 +176,12 @@ unsigned sm_pkey_room(const struct sm *sm, uint32_t port)
 	return MIN(room, (unsigned)POL_MOST_KEYS);
 }
 
-struct sm_pkey_table *sm_pkey_table(struct sm *sm, uint32_t port)
+struct sm_pkey_table *sm_pkey_table(struct sm *sm, struct sm_pkey_place at)
 {
-	const struct sm_port *p = &sm->topo.ports.at[port];
-	struct sm_pkey_table *t = &node_of(sm, p->node)->ports[p->num];
-	unsigned nblocks = (sm_pkey_room(sm, port) + SM_PKEY_BLOCK - 1) / SM_PKEY_BLOCK;
+	const struct sm_port *p = &sm->topo.ports.at[at.port];
+	unsigned n = at.slot ? sm->topo.nodes.at[p->node].nports + at.slot : p->num;
+	struct sm_pkey_table *t = &node_of(sm, p->node)->ports[n];
+	unsigned nblocks = (sm_pkey_room(sm, at.port) + SM_PKEY_BLOCK - 1) / SM_PKEY_BLOCK;
 
 	if (t->nblocks == nblocks)
 		return t;
@@ -190,6 +193,14 @@ struct sm_pkey_table *sm_pkey_table(struct sm *sm, uint32_t port)
 		.block = mem_zarray(nblocks + 1u, sizeof(*t->block)),
 	};
 	return t;
+}
+
+bool sm_pkeys_known(const struct sm_pkey_table *t)
+{
+	for (unsigned b = 0; b < t->nblocks; b++)
+		if (t->block[b] == SM_PKEYS_UNKNOWN)
+			return false;
+	return true;
 }
 
 static void table_unknown(struct sm_pkey_table *t)

@@ -13,7 +13,7 @@ enum {
 /* ---- beginning ---- */
 
 /* A Set without an answer may be carried out late. */
-static void table_begin(struct sm *sm, struct sm_pkey_table *t)
+void sm_pkeys_table_begin(struct sm *sm, struct sm_pkey_table *t)
 {
 	for (unsigned b = 0; b < t->nblocks; b++)
 		if (t->block[b] == SM_PKEYS_ASKED) {
@@ -31,7 +31,7 @@ static void begin(struct sm *sm)
 
 	for (size_t i = 0; i < s->nodes.n; i++)
 		for (unsigned p = 0; p < s->nodes.at[i].width; p++)
-			table_begin(sm, &s->nodes.at[i].ports[p]);
+			sm_pkeys_table_begin(sm, &s->nodes.at[i].ports[p]);
 	s->stage = SM_PKEYS_READ;
 	s->at = (struct sm_cursor){0};
 	s->asked = 0;
@@ -88,21 +88,6 @@ void sm_policy_set(struct sm *sm, const struct pol *p)
 
 /* ---- what a table should hold ---- */
 
-struct pol_port sm_pol_port(const struct sm *sm, uint32_t port)
-{
-	const struct sm_port *p = &sm->topo.ports.at[port];
-	const struct sm_node *n = &sm->topo.nodes.at[p->node];
-
-	return (struct pol_port){
-		.guid = p->guid,
-		.node_guid = n->guid,
-		.type = (enum iba_node_type)n->type,
-		.num = p->num,
-		.description = sm_node_desc(sm, n->guid),
-		.is_sm = sm_is_own(sm, p),
-	};
-}
-
 /* The name decides, and is not known: the table stays as it is until it is. */
 static bool name_missing(const struct sm *sm, uint32_t port)
 {
@@ -111,27 +96,35 @@ static bool name_missing(const struct sm *sm, uint32_t port)
 	return pol_names_used(sm_policy(sm)) && !sm_name_known(sm, sm->topo.nodes.at[p->node].guid);
 }
 
-/* Keys that are wanted, over those that are held; false: not all that is held is known. */
-static bool final_keys(struct sm *sm, uint32_t port, struct sm_pkey_table *t, uint16_t *keys)
+/* Keys that are wanted, over those that are held. */
+static void keys_wanted(struct sm *sm, struct sm_pkey_place at, bool adding, const uint16_t *held,
+			uint16_t *keys)
 {
-	uint32_t of = sm_pkeys_of(sm, port);
-	struct pol_port who;
+	struct sm_pkey_table *t = sm_pkey_table(sm, at);
+	unsigned room = sm_pkey_room(sm, at.port);
 	int rc;
 
-	if (t->given_up || name_missing(sm, of))
-		return false;
-	for (unsigned b = 0; b < t->nblocks; b++)
-		if (t->block[b] == SM_PKEYS_UNKNOWN)
-			return false;
-	who = sm_pol_port(sm, of);
+	sm_pkey_holders(sm, at, adding);
 	memset(keys, 0, (size_t)t->nblocks * SM_PKEY_BLOCK * sizeof(*keys));
-	rc = pol_pkeys_over(sm_policy(sm), &who, t->held, sm_pkey_room(sm, port), keys,
-			    sm_pkey_room(sm, port));
+	rc = pol_pkeys_over_all(sm_policy(sm), sm->partitions.who.at, sm->partitions.who.n, held,
+				held ? room : 0, keys, room);
 	if (rc == -ENOSPC && !t->short_of)
-		sm_note(sm, .kind = SM_NOTE_NO_ROOM_FOR_KEYS, .about = sm_about_port(sm, port),
-			.room = {(uint32_t)pol_pkeys(sm_policy(sm), &who, NULL, 0),
-				 sm_pkey_room(sm, port)});
+		sm_note(sm, .kind = SM_NOTE_NO_ROOM_FOR_KEYS, .about = sm_about_port(sm, at.port),
+			.room = {(uint32_t)pol_pkeys_all(sm_policy(sm), sm->partitions.who.at,
+							 sm->partitions.who.n, NULL, 0),
+				 room});
 	t->short_of = rc == -ENOSPC;
+}
+
+/* The same over what the port holds; false: not all of it is known. */
+static bool final_keys(struct sm *sm, struct sm_pkey_place at, bool adding, uint16_t *keys)
+{
+	struct sm_pkey_table *t = sm_pkey_table(sm, at);
+
+	if (t->given_up || (!at.slot && name_missing(sm, sm_pkeys_of(sm, at.port))) ||
+	    !sm_pkeys_known(t))
+		return false;
+	keys_wanted(sm, at, adding, t->held, keys);
 	return true;
 }
 
@@ -144,28 +137,42 @@ static uint16_t added(uint16_t held, uint16_t final)
 }
 
 /* A port that carries no data yet is not disturbed by anything. */
-static bool carries_data(const struct sm *sm, uint32_t port)
+static bool carries_data(const struct sm *sm, struct sm_pkey_place at)
 {
-	const struct sm_port *p = &sm->topo.ports.at[port];
+	const struct sm_port *p = &sm->topo.ports.at[at.port];
 
-	return p->pi.state == IBA_PORT_ACTIVE && (p->num || sm->core.phase == SM_READY);
+	return p->pi.state == IBA_PORT_ACTIVE && (p->num || sm->core.phase == SM_READY) &&
+	       (!at.slot ||
+		sm_slot_of(sm, sm_vhost_of(sm, &sm->topo.nodes.at[p->node]), at.slot)->has_lid);
 }
 
 /* ---- requests ---- */
 
-static void request_make(struct sm *sm, uint32_t port, unsigned block, enum iba_method method,
-			 struct sm_req *r)
+/* The SMA of a vSwitch has the tables of all functions, each at its port: of the PF and of VFs that have no LID yet. */
+static uint32_t port_in_modifier(const struct sm *sm, struct sm_pkey_place at)
 {
-	const struct sm_port *p = &sm->topo.ports.at[port];
+	const struct sm_port *p = &sm->topo.ports.at[at.port];
+	const struct sm_node *n = &sm->topo.nodes.at[p->node];
+
+	if (n->type == IBA_NODE_SWITCH)
+		return p->num;
+	return sm_pkey_slots(sm, n) ? FAB_SLOT0_PORT + at.slot : 0;
+}
+
+static void request_make(struct sm *sm, struct sm_pkey_place at, unsigned block,
+			 enum iba_method method, struct sm_req *r)
+{
+	const struct sm_port *p = &sm->topo.ports.at[at.port];
+	uint32_t modifier = port_in_modifier(sm, at) << 16 | block;
 
 	if (sm->topo.nodes.at[p->node].type == IBA_NODE_SWITCH) {
 		sm_req_node(sm, r, method, SM_FOR_CONFIGURATION, p->node, IBA_ATTR_PKEY_TABLE,
-			    (uint32_t)p->num << 16 | block);
-		r->target = sm_target_port(sm, port);
+			    modifier);
+		r->target = sm_target_port(sm, at.port);
 	} else {
-		sm_req_port(sm, r, method, SM_FOR_CONFIGURATION, port);
+		sm_req_port(sm, r, method, SM_FOR_CONFIGURATION, at.port);
 		r->attr_id = IBA_ATTR_PKEY_TABLE;
-		r->attr_mod = block;
+		r->attr_mod = modifier;
 	}
 	r->question = Q_PKEYS;
 	r->aside = true;
@@ -188,24 +195,25 @@ static bool device_read(struct sm *sm, uint32_t port, struct sm_pkey_table *t, s
 	return true;
 }
 
-static bool read_next(struct sm *sm, uint32_t port, struct sm_req *r)
+static bool read_next(struct sm *sm, struct sm_pkey_place at, struct sm_req *r)
 {
-	struct sm_pkey_table *t = sm_pkey_table(sm, port);
+	struct sm_pkey_table *t = sm_pkey_table(sm, at);
 
-	if (sm_pkeys_of(sm, port) == port && device_read(sm, port, t, r))
+	if (!at.slot && sm_pkeys_of(sm, at.port) == at.port && device_read(sm, at.port, t, r))
 		return true;
 	for (unsigned b = 0; !t->given_up && b < t->nblocks; b++)
 		if (t->block[b] == SM_PKEYS_UNKNOWN) {
 			t->block[b] = SM_PKEYS_ASKED;
-			request_make(sm, port, b, IBA_GET, r);
+			request_make(sm, at, b, IBA_GET, r);
 			return true;
 		}
 	return false;
 }
 
-static void block_set(struct sm *sm, uint32_t port, struct sm_pkey_table *t, unsigned b,
-		      const uint16_t *keys, struct sm_req *r)
+static void block_set(struct sm *sm, struct sm_pkey_place at, unsigned b, const uint16_t *keys,
+		      struct sm_req *r)
 {
+	struct sm_pkey_table *t = sm_pkey_table(sm, at);
 	struct iba_pkey_table data;
 
 	memcpy(data.pkey, keys, sizeof(data.pkey));
@@ -214,122 +222,112 @@ static void block_set(struct sm *sm, uint32_t port, struct sm_pkey_table *t, uns
 	t->sets++;
 	t->set_at = MAX(sm->core.now, 1);
 	sm->partitions.written++;
-	request_make(sm, port, b, IBA_SET, r);
+	request_make(sm, at, b, IBA_SET, r);
 	iba_pkey_table_put(&data, r->data);
 }
 
-static bool write_next(struct sm *sm, uint32_t port, bool only_add, struct sm_req *r)
+/* The first block that differs; blind: or that is not known. */
+static bool block_next(struct sm *sm, struct sm_pkey_place at, const uint16_t *keys, bool blind,
+		       struct sm_req *r)
 {
-	struct sm_pkey_table *t = sm_pkey_table(sm, port);
-	uint16_t keys[POL_MOST_KEYS];
+	struct sm_pkey_table *t = sm_pkey_table(sm, at);
 
-	if ((only_add && !carries_data(sm, port)) || !final_keys(sm, port, t, keys))
-		return false;
 	if (t->sets > SETS_MOST)
 		t->given_up = true;
-	for (unsigned i = 0; only_add && i < t->nblocks * SM_PKEY_BLOCK; i++)
-		keys[i] = added(t->held[i], keys[i]);
-	for (unsigned b = 0; !t->given_up && b < t->nblocks; b++)
-		if (t->block[b] == SM_PKEYS_KNOWN &&
-		    memcmp(t->held + b * SM_PKEY_BLOCK, keys + b * SM_PKEY_BLOCK,
-			   SM_PKEY_BLOCK * sizeof(*keys))) {
-			block_set(sm, port, t, b, keys + b * SM_PKEY_BLOCK, r);
+	for (unsigned b = 0; !t->given_up && b < t->nblocks; b++) {
+		bool differs = memcmp(t->held + b * SM_PKEY_BLOCK, keys + b * SM_PKEY_BLOCK,
+				      SM_PKEY_BLOCK * sizeof(*keys));
+
+		if ((t->block[b] == SM_PKEYS_KNOWN && differs) ||
+		    (t->block[b] == SM_PKEYS_UNKNOWN && blind)) {
+			block_set(sm, at, b, keys + b * SM_PKEY_BLOCK, r);
 			return true;
 		}
+	}
 	return false;
 }
 
-/* ---- enforcement ---- */
-
-static void enforcement(struct sm *sm, uint32_t port, uint8_t *in, uint8_t *out)
+static bool write_next(struct sm *sm, struct sm_pkey_place at, bool only_add, struct sm_req *r)
 {
-	const struct sm_pkey_table *t =
-		sm_pkeys_of(sm, port) == NONE ? NULL : sm_pkey_table(sm, port);
-	bool on = t && sm_policy(sm)->configured && t->nblocks && !t->given_up && !t->short_of;
+	struct sm_pkey_table *t = sm_pkey_table(sm, at);
+	uint16_t keys[POL_MOST_KEYS];
 
-	*in = on &&
-	      (sm->cfg.part_enforce == SM_ENFORCE_BOTH || sm->cfg.part_enforce == SM_ENFORCE_IN);
-	*out = on &&
-	       (sm->cfg.part_enforce == SM_ENFORCE_BOTH || sm->cfg.part_enforce == SM_ENFORCE_OUT);
+	if ((only_add && !carries_data(sm, at)) || !final_keys(sm, at, only_add, keys))
+		return false;
+	for (unsigned i = 0; only_add && i < t->nblocks * SM_PKEY_BLOCK; i++)
+		keys[i] = added(t->held[i], keys[i]);
+	return block_next(sm, at, keys, false, r);
 }
 
-static bool values_differ(const struct iba_port_info *is, const struct iba_port_info *to)
+bool sm_pkeys_write(struct sm *sm, struct sm_pkey_place at, const uint16_t *held, struct sm_req *r)
 {
-	return is->part_enf_in != to->part_enf_in || is->part_enf_out != to->part_enf_out ||
-	       is->hoq_life != to->hoq_life || is->vl_stall_count != to->vl_stall_count ||
-	       is->local_phy_errors != to->local_phy_errors ||
-	       is->overrun_errors != to->overrun_errors || is->vl_high_limit != to->vl_high_limit ||
-	       to->speed_enabled || to->speed_ext_enabled || to->width_enabled;
-}
+	uint16_t keys[POL_MOST_KEYS];
 
-/* The Set that arms a port carries all of it where the port is not Armed yet. */
-static bool values_next(struct sm *sm, uint32_t port, struct sm_req *r)
-{
-	const struct sm_port *p = &sm->topo.ports.at[port];
-	const struct sm_node *n = &sm->topo.nodes.at[p->node];
-	struct iba_port_info pi;
-	uint8_t in, out;
-
-	if (!p->num || p->peer == NONE)
+	if (sm_pkey_table(sm, at)->given_up)
 		return false;
-	sm_link_fill(sm, p, &pi);
-	if (sm->partitions.serving && n->type == IBA_NODE_SWITCH && n->si.partition_enf_cap) {
-		enforcement(sm, port, &in, &out);
-		pi.part_enf_in = in;
-		pi.part_enf_out = out;
-	}
-	if (!values_differ(&p->pi, &pi))
-		return false;
-	if (p->pi.state < IBA_PORT_ARMED) {
-		sm_port_enforce(sm, port, pi.part_enf_in, pi.part_enf_out);
-		return false;
-	}
-	sm_req_port(sm, r, IBA_SET, SM_FOR_CONFIGURATION, port);
-	r->question = Q_PKEYS;
-	iba_port_info_put(&pi, r->data);
-	sm->partitions.asked++;
-	sm->partitions.written++;
-	return true;
+	keys_wanted(sm, at, false, held, keys);
+	return block_next(sm, at, keys, true, r);
 }
 
 /* ---- one after the other ---- */
 
-static bool port_next(struct sm *sm, uint32_t port, struct sm_req *r)
+/* Whether the table of this place is looked after. */
+static bool has_table(struct sm *sm, struct sm_pkey_place at)
 {
-	bool table = sm->partitions.serving && sm_pkeys_of(sm, port) != NONE &&
-		     (sm_pkeys_of(sm, port) == port ||
-		      (sm->cfg.part_enforce != SM_ENFORCE_OFF && sm_policy(sm)->configured));
+	uint32_t of = sm_pkeys_of(sm, at.port);
 
-	switch (sm->partitions.stage) {
+	if (!sm->partitions.serving || of == NONE)
+		return false;
+	if (at.slot)
+		return sm_pkey_slot_serves(sm, at);
+	return of == at.port ||
+	       (sm->cfg.part_enforce != SM_ENFORCE_OFF && sm_policy(sm)->configured);
+}
+
+bool sm_pkeys_place_next(struct sm *sm, struct sm_pkey_place at, enum sm_pkeys_stage stage,
+			 struct sm_req *r)
+{
+	switch (stage) {
 	case SM_PKEYS_READ:
-		return table && read_next(sm, port, r);
+		return has_table(sm, at) && read_next(sm, at, r);
 	case SM_PKEYS_ADD:
-		return table && write_next(sm, port, true, r);
+		return has_table(sm, at) && write_next(sm, at, true, r);
 	case SM_PKEYS_REMOVE:
-		return table && write_next(sm, port, false, r);
+		return has_table(sm, at) && write_next(sm, at, false, r);
 	case SM_PKEYS_VALUES:
-		return values_next(sm, port, r);
+		return !at.slot && sm_port_values_next(sm, at.port, r);
 	case SM_PKEYS_END:
 		break;
 	}
 	return false;
 }
 
-/* Ports of the snapshot that have a link, and port 0 of switches. */
-static bool stage_next(struct sm *sm, struct sm_req *r)
+/* Ports of the snapshot that have a link, and port 0 of switches; VFs behind their port. */
+static bool is_place(const struct sm *sm, uint32_t node, uint32_t step)
 {
 	const struct fab *f = sm->topo.fab;
+	const struct sm_node *n = &sm->topo.nodes.at[sm->topo.node_of[node]];
+	unsigned num = step <= n->nports ? step : 1;
+
+	return (!num && n->type == IBA_NODE_SWITCH) ||
+	       f->ports[f->nodes[node].first_port + num].peer != FAB_NONE;
+}
+
+static bool stage_next(struct sm *sm, struct sm_req *r)
+{
 	struct sm_cursor *at = &sm->partitions.at;
 
-	for (; at->node < f->nnodes; at->node++, at->step = 0) {
+	for (; at->node < sm->topo.fab->nnodes; at->node++, at->step = 0) {
 		const struct sm_node *n = &sm->topo.nodes.at[sm->topo.node_of[at->node]];
+		unsigned last = n->nports + sm_pkey_slots(sm, n);
 
-		for (; at->step <= n->nports; at->step++) {
-			bool sw0 = !at->step && n->type == IBA_NODE_SWITCH;
+		for (; at->step <= last; at->step++) {
+			struct sm_pkey_place p = {n->first_port + at->step, 0};
 
-			if ((sw0 ||
-			     f->ports[f->nodes[at->node].first_port + at->step].peer != FAB_NONE) &&
-			    port_next(sm, n->first_port + at->step, r)) {
+			if (at->step > n->nports)
+				p = (struct sm_pkey_place){n->first_port + 1, at->step - n->nports};
+			if (is_place(sm, at->node, at->step) &&
+			    sm_pkeys_place_next(sm, p, sm->partitions.stage, r)) {
 				at->step += sm->partitions.stage == SM_PKEYS_VALUES;
 				return true;
 			}
@@ -377,9 +375,19 @@ static unsigned block_of(const struct sm_txn *t)
 	return iba_smp_attr_mod(t->send.mad) & 0xffff;
 }
 
+/* Whose table a request is about; of other attributes: that of the port. */
+static struct sm_pkey_place place_of(const struct sm *sm, const struct sm_txn *t)
+{
+	unsigned num = iba_smp_attr_mod(t->send.mad) >> 16;
+	bool vf = t->attr_id == IBA_ATTR_PKEY_TABLE && num > FAB_SLOT0_PORT &&
+		  sm->topo.nodes.at[t->target.node].type != IBA_NODE_SWITCH;
+
+	return (struct sm_pkey_place){t->target.port, vf ? num - FAB_SLOT0_PORT : 0};
+}
+
 static void table_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
-	struct sm_pkey_table *x = sm_pkey_table(sm, t->target.port);
+	struct sm_pkey_table *x = sm_pkey_table(sm, place_of(sm, t));
 	unsigned b = block_of(t);
 	struct iba_pkey_table is;
 
@@ -411,7 +419,7 @@ bool sm_pkeys_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 		sm_port_learn(sm, t->target.port, data);
 		sm_mirror_outdated(sm);
 	} else {
-		sm_pkey_table(sm, t->target.port)->asking = false;
+		sm_pkey_table(sm, place_of(sm, t))->asking = false;
 		if (t->attr_id == IBA_ATTR_NODE_DESC) {
 			sm_names_recv(sm, t, data);
 		} else {
@@ -436,7 +444,7 @@ bool sm_pkeys_fail(struct sm *sm, const struct sm_txn *t)
 		return true;
 	}
 	sm->partitions.asked -= sm->partitions.asked > 0;
-	x = sm_pkey_table(sm, t->target.port);
+	x = sm_pkey_table(sm, place_of(sm, t));
 	x->given_up = true;
 	if (t->method == IBA_SET)
 		sm_pkeys_doubt(sm, x, sm_copies_until(sm));

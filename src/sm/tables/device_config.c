@@ -141,8 +141,9 @@ static bool want(struct sm *sm, uint32_t node, enum step step, struct sm_req *r)
 		       (sw ? want_slvl(sm, node, r) : want_host_map(sm, node, r));
 	case STEP_VLARB:
 		return sm->cfg.qos && want_vlarb(sm, node, r);
-	case STEP_VFS:
-		return sm_vf_config_next(sm, node, &sm->run.configure.item, r);
+	case STEP_VFS: /* with partitions: when they have their keys */
+		return !sm->partitions.serving &&
+		       sm_vf_config_next(sm, node, &sm->run.configure.item, r);
 	case STEP_END:
 		break;
 	}
@@ -220,17 +221,8 @@ static bool all_detached(struct sm *sm)
 	return sm->run.configure.detached = true;
 }
 
-static bool configure_next(struct sm *sm, struct sm_req *r)
+static bool devices_next(struct sm *sm, struct sm_req *r)
 {
-	if (!sm->run.configure.cleared && clear_next(sm, r))
-		return true;
-	if (!all_cleared(sm))
-		return false;
-	if (!sm->run.configure.detached &&
-	    sm_vf_detach_next(sm, &sm->run.configure.node, &sm->run.configure.item, r))
-		return true;
-	if (!all_detached(sm))
-		return false;
 	for (; sm->run.configure.node < sm->topo.fab->nnodes;
 	     sm->run.configure.node++, sm->run.configure.step = 0) {
 		for (; sm->run.configure.step < STEP_END;
@@ -243,7 +235,43 @@ static bool configure_next(struct sm *sm, struct sm_req *r)
 			}
 		}
 	}
-	return sm_pkeys_next(sm, r);
+	return false;
+}
+
+static bool all_keyed(struct sm *sm)
+{
+	if (sm->run.configure.keyed)
+		return true;
+	if (!sm->partitions.serving || sm->txn.outstanding)
+		return false;
+	sm->run.configure.node = sm->run.configure.item = 0;
+	return sm->run.configure.keyed = true;
+}
+
+static bool vfs_next(struct sm *sm, struct sm_req *r)
+{
+	for (; sm->run.configure.node < sm->topo.fab->nnodes;
+	     sm->run.configure.node++, sm->run.configure.item = 0)
+		if (sm_vf_config_next(sm, sm->topo.node_of[sm->run.configure.node],
+				      &sm->run.configure.item, r))
+			return true;
+	return false;
+}
+
+static bool configure_next(struct sm *sm, struct sm_req *r)
+{
+	if (!sm->run.configure.cleared && clear_next(sm, r))
+		return true;
+	if (!all_cleared(sm))
+		return false;
+	if (!sm->run.configure.detached &&
+	    sm_vf_detach_next(sm, &sm->run.configure.node, &sm->run.configure.item, r))
+		return true;
+	if (!all_detached(sm))
+		return false;
+	if (!sm->run.configure.keyed && (devices_next(sm, r) || sm_pkeys_next(sm, r)))
+		return true;
+	return all_keyed(sm) && vfs_next(sm, r);
 }
 
 static void lid_repeated(struct sm *sm, uint32_t port)

@@ -87,6 +87,7 @@ union sm_running {
 		uint32_t node, step, item;
 		bool cleared;  /* what a higher LinearFDBTop would bring back */
 		bool detached; /* VFs that lose a LID have acknowledged */
+		bool keyed;    /* P_Key tables are as they should be: VFs can be attached */
 	} configure;
 	struct {
 		struct sm_cursor at;

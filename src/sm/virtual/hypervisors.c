@@ -37,7 +37,7 @@ static void resize(struct sm *sm, uint32_t host, unsigned vfs)
 	}
 	h->slots = mem_resize(h->slots, vfs, sizeof(*h->slots));
 	for (unsigned s = h->vfs + 1; s <= vfs; s++) {
-		h->slots[s - 1] = (struct sm_slot){.vm = NONE, .vm_later = NONE};
+		h->slots[s - 1] = (struct sm_slot){.vm = NONE, .vm_later = NONE, .arrives = NONE};
 		map64_put(&sm->virtual.function_guids, fab_function_guid(h->guid, s), host);
 	}
 	h->vfs = vfs;
@@ -139,6 +139,13 @@ bool sm_slot_is_right(const struct sm *sm, uint32_t host, unsigned slot)
 	if (s->known && !s->has_lid && s->vm == NONE && lid && sm->virtual.held[lid])
 		return true;
 	return s->known && s->has_lid == lid && (!lid || s->has_guid == guid);
+}
+
+uint32_t sm_slot_vm_after(const struct sm *sm, uint32_t host, unsigned slot)
+{
+	const struct sm_slot *s = sm_slot_of(sm, host, slot);
+
+	return s->arrives != NONE ? s->arrives : s->leaves ? NONE : s->vm;
 }
 
 bool sm_slots_known(const struct sm *sm, uint32_t host)

@@ -2,8 +2,8 @@
 /*
  * The phase move (Algorithm 1 of the vSwitch architecture): a batch of VMs starts, stops and migrates. The slots that VMs
  * leave are detached, table blocks follow stage by stage, then the slots that VMs get are attached; each step begins when
- * the one before is acknowledged. So a LID is at one slot at most at every moment. Then requests are answered, and empty
- * slots with prepopulated LIDs get theirs: the LID that a VM leaves behind is free only now. State: step of struct sm_batch.
+ * the one before is acknowledged. So a LID is at one slot at most at every moment. Where partitions are configured, P_Keys
+ * are where a VM goes before it leaves, and are removed where it was. Then requests are answered, and empty slots with prepopulated LIDs get theirs: the LID that a VM leaves behind is free only now. State: step of struct sm_batch.
  * Does not compute routes. A batch that is interrupted is settled by the discovery that follows: vf_settle.c.
  */
 #include "sm/manager.h"
@@ -15,15 +15,33 @@ static enum sm_outcome move_begin(struct sm *sm)
 	sm->virtual.moved = true;
 	b->at = 0;
 	b->step = SM_MOVE_LEFT;
-	if (sm_batch_begin(sm))
-		b->step = SM_MOVE_DETACH;
-	else if (!sm->virtual.left.n)
+	if (sm_batch_begin(sm)) {
+		b->step = SM_MOVE_KEYS;
+		sm_batch_mark(sm, true);
+		sm_vm_keys_begin(sm, false);
+	} else if (!sm->virtual.left.n) {
 		return SM_DONE;
+	}
 	sm_audit_round(sm);
 	return SM_GOING_ON;
 }
 
 /* ---- steps: the next request; false: none, until the others are acknowledged ---- */
+
+static bool keys_next(struct sm *sm, struct sm_req *r)
+{
+	struct sm_vm_result *x;
+	size_t job;
+
+	if (!sm_vm_keys_next(sm, &job, r))
+		return false;
+	x = &sm->virtual.batch.jobs.at[job].result;
+	if (sm->topo.nodes.at[r->target.node].type == IBA_NODE_SWITCH)
+		x->smps_tables++;
+	else
+		x->smps_hypervisors++;
+	return true;
+}
 
 /* With prepopulated LIDs a VM that stops leaves the VF its LID. */
 static bool detach_next(struct sm *sm, struct sm_req *r)
@@ -139,8 +157,9 @@ static bool left_next(struct sm *sm, struct sm_req *r)
 }
 
 static bool (*const nexts[SM_MOVE_END])(struct sm *sm, struct sm_req *r) = {
-	[SM_MOVE_DETACH] = detach_next, [SM_MOVE_TABLES] = tables_next, [SM_MOVE_FILL] = fill_next,
-	[SM_MOVE_TOP] = top_next,	[SM_MOVE_ATTACH] = attach_next, [SM_MOVE_LEFT] = left_next,
+	[SM_MOVE_KEYS] = keys_next,  [SM_MOVE_DETACH] = detach_next, [SM_MOVE_TABLES] = tables_next,
+	[SM_MOVE_FILL] = fill_next,  [SM_MOVE_TOP] = top_next,	     [SM_MOVE_ATTACH] = attach_next,
+	[SM_MOVE_UNKEY] = keys_next, [SM_MOVE_LEFT] = left_next,
 };
 
 /* ---- from step to step ---- */
@@ -190,13 +209,15 @@ static bool advance(struct sm *sm)
 	}
 	if (b->step == SM_MOVE_FILL)
 		sm_top_raise(sm, b->top);
-	if (b->step == SM_MOVE_ATTACH)
+	if (b->step == SM_MOVE_UNKEY)
 		sm_batch_end(sm);
 	b->step++;
 	if (b->step == SM_MOVE_TABLES)
 		stage_begin(sm);
 	if (b->step == SM_MOVE_ATTACH)
 		attach_begin(sm);
+	if (b->step == SM_MOVE_UNKEY)
+		sm_vm_keys_begin(sm, true);
 	return b->step != SM_MOVE_END;
 }
 
@@ -265,6 +286,8 @@ static enum sm_outcome move_recv(struct sm *sm, const struct sm_txn *t, const ui
 {
 	struct iba_switch_info si;
 
+	if (sm_pkeys_recv(sm, t, data))
+		return SM_GOING_ON;
 	if (sm_is_vf_attr(t->attr_id) && sm->virtual.batch.step == SM_MOVE_LEFT)
 		return left_recv(sm, t, data);
 	if (sm_is_vf_attr(t->attr_id))
@@ -280,8 +303,11 @@ static enum sm_outcome move_recv(struct sm *sm, const struct sm_txn *t, const ui
 	return SM_GOING_ON;
 }
 
+/* A device that refuses P_Keys serves as others do; one that does not respond is looked for. */
 static enum sm_outcome move_fail(struct sm *sm, const struct sm_txn *t)
 {
+	if (t->status && sm_pkeys_fail(sm, t))
+		return SM_GOING_ON;
 	sm_unfinished(sm);
 	return sm_failed(sm, t);
 }

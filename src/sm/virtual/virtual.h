@@ -21,6 +21,8 @@
 struct sm_slot {
 	uint32_t vm;	   /* the VM that is there; NONE */
 	uint32_t vm_later; /* when all requests are carried out */
+	uint32_t arrives;  /* the VM that the running batch brings; NONE */
+	bool leaves;	   /* the running batch takes its VM away */
 	uint16_t lid;	   /* that it should have; 0: none. Prepopulated: also without a VM */
 	uint16_t has_lid;  /* in the device, or when it was last heard of */
 	uint64_t has_guid; /* in the device; 0: its own */
@@ -91,11 +93,13 @@ struct sm_vm_copies {
 };
 
 enum sm_move_step {
+	SM_MOVE_KEYS,	/* P_Keys where VMs go: partitions/vm_pkeys.c */
 	SM_MOVE_DETACH, /* slots that VMs leave */
 	SM_MOVE_TABLES, /* stage by stage */
 	SM_MOVE_FILL,	/* blocks that a higher LinearFDBTop would bring into force */
 	SM_MOVE_TOP,	/* LinearFDBTop */
 	SM_MOVE_ATTACH, /* slots that VMs get */
+	SM_MOVE_UNKEY,	/* P_Keys that are not needed where VMs were */
 	SM_MOVE_LEFT,	/* the batch is done; prepopulated: slots that VMs left get LIDs */
 	SM_MOVE_END,
 };
@@ -176,6 +180,7 @@ void sm_virtual_phase(struct sm *sm, enum sm_phase from, enum sm_phase to);
 bool sm_moved(struct sm *sm); /* whether the manager comes from the phase move; asked once */
 
 void sm_batch_clear(struct sm *sm);
+void sm_batch_mark(struct sm *sm, bool on); /* slots that its VMs leave and get */
 void sm_move_deps_drop(struct sm *sm);
 
 /* hypervisors.c: HCAs with SR-IOV and their slots */
@@ -196,6 +201,8 @@ bool sm_slots_known(const struct sm *sm, uint32_t host);
 /* What a slot should hold: its LID, and the vGUID (0: its own). */
 uint16_t sm_slot_wants(const struct sm *sm, uint32_t host, unsigned slot, uint64_t *guid);
 bool sm_slot_is_right(const struct sm *sm, uint32_t host, unsigned slot);
+uint32_t sm_slot_vm_after(const struct sm *sm, uint32_t host,
+			  unsigned slot); /* the running batch; NONE */
 
 /* vf_requests.c: VFInfo and GUIDInfo, made and read */
 void sm_vf_set(struct sm *sm, uint32_t host, unsigned slot, struct sm_vf v, struct sm_req *r);

@@ -11,6 +11,20 @@ void sm_move_deps_drop(struct sm *sm)
 	sm->virtual.deps = NULL;
 }
 
+void sm_batch_mark(struct sm *sm, bool on)
+{
+	const struct sm_batch *b = &sm->virtual.batch;
+
+	for (size_t i = 0; i < b->jobs.n; i++) {
+		const struct sm_job *j = &b->jobs.at[i];
+
+		if (j->from != NONE)
+			sm_slot_of(sm, j->from, j->from_slot)->leaves = on;
+		if (j->to != NONE)
+			sm_slot_of(sm, j->to, j->to_slot)->arrives = on ? j->vm : NONE;
+	}
+}
+
 void sm_batch_clear(struct sm *sm)
 {
 	struct sm_batch *b = &sm->virtual.batch;
@@ -90,6 +104,7 @@ void sm_virtual_phase(struct sm *sm, enum sm_phase from, enum sm_phase to)
 		v->stray = false; /* slots that are not known are read */
 	}
 	if (from == SM_MOVE && v->batch.jobs.n) {
+		sm_batch_mark(sm, false); /* the next discovery decides where its VMs are */
 		v->batch.broken = true;
 		v->wait_until = sm_copies_until(sm);
 		sm_unfinished(sm);

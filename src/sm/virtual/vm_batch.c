@@ -352,6 +352,7 @@ void sm_batch_end(struct sm *sm)
 {
 	struct sm_batch *b = &sm->virtual.batch;
 
+	sm_batch_mark(sm, false);
 	for (size_t i = 0; i < b->jobs.n; i++)
 		sm_job_place(sm, &b->jobs.at[i]);
 	sm_batch_apply(sm);

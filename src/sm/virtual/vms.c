@@ -72,6 +72,13 @@ uint64_t sm_shared_host(const struct sm *sm, uint64_t vguid)
 		       : sm->virtual.hosts.at[h].guid;
 }
 
+const char *sm_vm_name(const struct sm *sm, uint64_t vguid)
+{
+	uint32_t vm = map64_get(&sm->virtual.vm_by_guid, vguid);
+
+	return vm == MAP_NONE ? "" : sm->virtual.vms.at[vm].v.name;
+}
+
 bool sm_guid_known(const struct sm *sm, uint64_t guid)
 {
 	return map64_get(&sm->virtual.vm_by_guid, guid) != MAP_NONE ||

@@ -2,7 +2,7 @@
 /*
  * P_Key tables in the manager: a small tree in the laboratory, tables and enforcement read from the devices; policies
  * that change under way, SMPs that get lost, devices that restart, managers that take over.
- * Covers: pkey_tables.c, pkey_updates.c port_classes.c
+ * Covers: pkey_tables.c, pkey_updates.c port_classes.c port_values.c
  */
 #include "unit_test.h"
 
