@@ -21,7 +21,7 @@ static struct {
 	const struct sm_mechanism *mechanism; /* NULL: drawn */
 	unsigned max_switches, count;
 	uint64_t seed;
-	bool change, swarm, vms, multicast, cuts;
+	bool change, swarm, vms, multicast, cuts, partitions;
 	unsigned groups;		     /* of --multicast */
 	const char *engines;		     /* NULL: those of the mechanism */
 	unsigned migrations, given_switches; /* of --vms; --max-switches */
@@ -211,6 +211,7 @@ static bool one_vm_trial(uint64_t seed, const char *fabric, struct json *j, stru
 					     .fabric = fabric,
 					     .migrations = o.migrations,
 					     .cuts = o.cuts,
+					     .partitions = o.partitions,
 					     .mechanism = o.mechanism},
 		     &t);
 	all->hash = hash64_add(all->hash, t.hash);
@@ -294,8 +295,8 @@ static int check_fabrics(void)
 {
 	const char *const *names = o.vms ? vm_fabrics : multicast_fabrics;
 
-	if ((o.migrations || o.cuts) && !o.vms)
-		return cli_bad("expected --migrations and --cuts with --vms");
+	if ((o.migrations || o.cuts || o.partitions) && !o.vms)
+		return cli_bad("expected --migrations, --cuts and --partitions with --vms");
 	if (o.fabrics.n && !o.vms && !o.multicast)
 		return cli_bad("expected --fabric with --vms or --multicast");
 	if (o.fabrics.n && o.given_switches)
@@ -468,6 +469,8 @@ static const struct cli_opt trial_opts[] = {
 	 .help = "with --vms: each trial goes on until so many were carried out (default: a few)"},
 	{.name = "cuts", .type = CLI_FLAG, .dst = &o.cuts,
 	 .help = "with --vms: two managers or more, and the subnet is cut in two between them, managed in both parts and joined"},
+	{.name = "partitions", .type = CLI_FLAG, .dst = &o.partitions,
+	 .help = "with --vms: machines have P_Keys of their own, which functions and switches have before packets reach them"},
 	{.name = "swarm", .type = CLI_FLAG, .dst = &o.swarm,
 	 .help = "several managers and faults of all kinds, drawn from the seed"},
 	{.name = "managers", .type = CLI_UINT, .dst = &o.more.managers.most, .arg = "K", .min = 1, .max = SEATS_MAX,

@@ -53,8 +53,10 @@ static void on_seen(void *ctx, enum sim_seen what, node_id n, unsigned port,
 	(void)port;
 	(void)detail;
 	if (!t->divided && what == SIM_SEEN_SEND && iba_smp_attr_id(smp->mad) == IBA_ATTR_VF_INFO &&
-	    iba_smp_method(smp->mad) == IBA_GET_RESP)
+	    iba_smp_method(smp->mad) == IBA_GET_RESP) {
 		check_lids(t);
+		vm_partitions_moment(t);
+	}
 }
 
 void vm_checks_start(struct vm_world *t)
@@ -212,6 +214,7 @@ void vm_check(struct vm_world *t, const char *when)
 	check_slots(t, when);
 	check_prepopulated(t, when);
 	check_verdict(t, when);
+	vm_partitions_check(t, when);
 	if (t->watch.running && t->watch.unsafe_at != TIME_NEVER)
 		lab_fail(t->out->why, "%s: at %llu us the tables allowed a deadlock of %zu links",
 			 when, (unsigned long long)(t->watch.unsafe_at / PS_PER_US),

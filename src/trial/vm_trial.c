@@ -3,6 +3,7 @@
  * Virtual machines under faults, drawn from a seed. State: struct trial during one run. Way in: vm_trial_run(). Does not
  * judge: vm_checks.c does.
  */
+#include "policy/policy.h"
 #include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"
 #include "trial/vm_world.h"
@@ -298,6 +299,15 @@ static void settle(struct vm_world *t, const char *when)
 		lab_fail(t->out->why, "%s: %zu requests were not answered", when, t->asked.n);
 }
 
+/* While requests are carried out, or not. */
+static void partition(struct vm_world *t)
+{
+	t->policy_stands = false;
+	vm_partitions_set(t);
+	if (rng_below(&t->rng, 2))
+		settle(t, "partitions");
+}
+
 static void turn(struct vm_world *t)
 {
 	unsigned within = rng_below(&t->rng, 2) ? 60 : 600;
@@ -311,6 +321,8 @@ static void turn(struct vm_world *t)
 		crashes = all_copied(t);
 	}
 	burst(t);
+	if (t->opts.partitions && !rng_below(&t->rng, 4))
+		partition(t);
 	for (unsigned n = rng_below(&t->rng, 2) ? rng_below(&t->rng, 4) : 0; n; n--) {
 		trial_run_for(t->lab, rng_u64(&t->rng) % (within * PS_PER_US));
 		if (rng_below(&t->rng, 3) || !crashes)
@@ -354,6 +366,8 @@ static void run(struct vm_world *t)
 	settle(t, "bring-up");
 	populate(t);
 	settle(t, "first VMs");
+	if (t->opts.partitions)
+		partition(t);
 	for (; goes_on(t, turns); turns--) {
 		if (t->opts.cuts && t->out->managers > 1 && rng_below(&t->rng, 2))
 			divide(t);
@@ -376,6 +390,7 @@ static void free_all(struct vm_world *t)
 	lab_free(t->lab);
 	lab_watch_free(&t->watch);
 	vm_predict_free(t);
+	pol_free(t->policy);
 	vec_free(&t->asked);
 	vec_free(&t->lost);
 	fab_free(t->wire);

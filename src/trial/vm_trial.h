@@ -19,6 +19,7 @@ struct vm_trial_opts {
 	const struct sm_mechanism *mechanism; /* NULL: drawn */
 	bool cuts;  /* two managers or more, and the subnet is cut in two between them */
 	bool at_pf; /* managers at PFs, as in real time */
+	bool partitions; /* each VM has P_Keys of its own, which its function has before packets reach it, and no other */
 };
 
 struct vm_trial {

@@ -38,6 +38,8 @@ struct vm_world {
 	vm_requests asked, lost; /* without an answer; those that never get one */
 	struct vm_entry vms[VM_NAMES];
 	struct vm_prediction predicted;
+	struct pol *policy;	/* with opts.partitions, once VMs were created */
+	bool policy_stands;	/* devices were at rest with it */
 	bool divided;		/* parts have masters of their own, or have just been joined */
 	struct lab_watch watch; /* cycles of dependencies, at every change of a device */
 	struct vm_trial *out;
@@ -49,6 +51,11 @@ unsigned vm_seats_draw(struct vm_world *t, unsigned n); /* how many there are */
 
 /* vm_cut.c: two parts with a master each; the caller joins them */
 void vm_cut(struct vm_world *t);
+
+/* vm_partitions.c */
+void vm_partitions_set(struct vm_world *t);			/* another policy */
+void vm_partitions_moment(struct vm_world *t);			/* what holds at every moment */
+void vm_partitions_check(struct vm_world *t, const char *when); /* and at rest */
 
 /* vm_ledger.c: what VMs must be by the answers */
 void vm_ledger_answer(struct vm_world *t, const struct sm_vm_result *r);

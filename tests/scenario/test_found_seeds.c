@@ -20,6 +20,7 @@ enum kind {
 	VMS_DRAGONFLY,
 	VMS_IRREGULAR,
 	VMS_CUTS,
+	VMS_KEYS, /* with partitions */
 };
 
 static const struct found {
@@ -87,6 +88,10 @@ static const struct found {
 	{VMS, 514, NULL, "the LID of a stopped VM was given before the standby knew"},
 	{VMS, 2867, NULL, "a destroyed VM was there again after a take-over"},
 	{VMS, 20014, NULL, "a VM did not run after a take-over: its host had failed as well"},
+	{VMS_KEYS, 5, NULL, "P_Key tables read again for ever: sweeps interrupted the reads"},
+	{VMS_KEYS, 60, NULL, "P_Key tables never read: sweeps are as frequent as answers"},
+	{VMS_KEYS, 2290, NULL,
+	 "a host that restarted while its switch was told to enforce partitions"},
 	{VMS, 832, NULL, "names of VMs were lost: handed over without a copy"},
 	{VMS, 2555, NULL, "names of VMs were lost: no copy after a trap"},
 	{VMS, 40064, NULL,
@@ -163,9 +168,11 @@ static bool run(const struct found *x, char *why, size_t size)
 	case VMS_DRAGONFLY:
 	case VMS_IRREGULAR:
 	case VMS_CUTS:
+	case VMS_KEYS:
 		vm_trial_run(x->seed,
 			     &(struct vm_trial_opts){.max_switches = 10,
 						     .cuts = x->kind == VMS_CUTS,
+						     .partitions = x->kind == VMS_KEYS,
 						     .mechanism = m,
 						     .fabric = fabric_of(x->kind),
 						     .migrations = fabric_of(x->kind) ? 100 : 0},

@@ -3,7 +3,7 @@
  * Trials of virtual machines, in TAP. Keeps the totals of a batch of seeds. Way in: main(), which runs seeds FIRST to
  * FIRST+COUNT-1 of vm_trial_run(), every tenth twice, and compares the two trace hashes. Does not judge a trial: src/trial
  * does. usage: test_vm_trials FIRST COUNT [MAX_SWITCHES] [hash]
- * Covers: vm_trial.c, vm_checks.c, vm_cut.c, vm_fabrics.c, vm_ledger.c, vm_predict.c
+ * Covers: vm_trial.c, vm_checks.c, vm_cut.c, vm_fabrics.c, vm_ledger.c, vm_partitions.c, vm_predict.c
  */
 #include "seeds.h"
 #include "trial/vm_trial.h"
@@ -99,9 +99,28 @@ static bool at_pfs(void)
 	return ok;
 }
 
+static bool partitions(void)
+{
+	bool ok = true;
+
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		struct vm_trial t;
+
+		vm_trial_run(seed,
+			     &(struct vm_trial_opts){
+				     .max_switches = 10, .partitions = true, .cuts = seed > 30},
+			     &t);
+		if (!t.ok)
+			printf("# weft sim trial --vms --partitions%s --seed %llu: %s\n",
+			       seed > 30 ? " --cuts" : "", (unsigned long long)seed, t.why);
+		ok &= t.ok;
+	}
+	return ok;
+}
+
 static bool others(void)
 {
-	return five_fabrics() & cuts() & at_pfs();
+	return five_fabrics() & cuts() & at_pfs() & partitions();
 }
 
 int main(int argc, char **argv)
@@ -112,7 +131,8 @@ int main(int argc, char **argv)
 		.batch = 50,
 		.again = 10,
 		.max_switches = 10,
-		.before_name = "migrations on five fabrics; subnets cut in two; managers at PFs",
+		.before_name =
+			"migrations on five fabrics; subnets cut in two; managers at PFs; partitions",
 		.before = others,
 		.run = run,
 		.sums = sums,

@@ -59,7 +59,7 @@ static enum sm_outcome due_now(struct sm *sm)
 		return sm_damp_release(sm);
 	if (sm_balance_due(sm))
 		return sm_uneven(sm);
-	return sm->core.now >= sm->sweep.next ? sweep_now(sm) : SM_GOING_ON;
+	return sm->core.now >= sm_sweep_at(sm) ? sweep_now(sm) : SM_GOING_ON;
 }
 
 static void on_wake(struct sm *sm)
@@ -82,7 +82,7 @@ static time_ps wake_time(const struct sm *sm)
 	if (sm->core.phase == SM_READY && (sm_balance_due(sm) || sm_damp_ordered(sm)))
 		return sm->core.now;
 	if (sm->core.phase == SM_READY)
-		t = MIN(MIN(t, sm_damp_due(sm)), MIN(MIN(sm->sweep.next, sm->sweep.own_next),
+		t = MIN(MIN(t, sm_damp_due(sm)), MIN(MIN(sm_sweep_at(sm), sm->sweep.own_next),
 						     MIN(MIN(sm->sweep.retry_at, sm->audit.due),
 							 MIN(sm_vms_wake(sm), sm_pkeys_wake(sm)))));
 	else if (sm->core.hold_until)

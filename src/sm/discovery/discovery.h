@@ -255,7 +255,8 @@ bool sm_early_repair_switch(struct sm *sm,
 void sm_early_repair_verify(struct sm *sm);
 
 /* sweep_state.c and sweep.c */
-void sm_sweep_plan(struct sm *sm); /* when the next is due, counted from now */
+void sm_sweep_plan(struct sm *sm);	  /* when the next is due, counted from now */
+time_ps sm_sweep_at(const struct sm *sm); /* when the next begins; TIME_NEVER: not yet, or never */
 void sm_sweep_init(struct sm *sm);
 void sm_sweep_start(struct sm *sm);  /* of either kind */
 void sm_sweep_clean(struct sm *sm);  /* it ended without a change */

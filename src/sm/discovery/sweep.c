@@ -225,7 +225,7 @@ static enum sm_outcome ready_due(struct sm *sm)
 		return o;
 	if (sm_election_reread_due(sm))
 		return sm_changed(sm, SM_CAUSE_HANDOVER, SM_ABOUT_NOTHING);
-	if (sm_is_partial(&sm->disc) && sm->core.now >= sm->sweep.next)
+	if (sm_is_partial(&sm->disc) && sm->core.now >= sm_sweep_at(sm))
 		return SM_DUE;
 	if (sm->core.change_pending && sweep_shows(sm))
 		return sm_sweep_first(sm);
@@ -251,7 +251,7 @@ static bool ready_next(struct sm *sm, struct sm_req *r)
 		own_port_make(sm, r);
 		return true;
 	}
-	if (sm_pkeys_next(sm, r))
+	if (sm->core.now < sm->sweep.next && sm_pkeys_next(sm, r))
 		return true;
 	return !sm_pkeys_busy(sm) && sm_names_next(sm, r);
 }

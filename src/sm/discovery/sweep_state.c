@@ -19,6 +19,12 @@ void sm_retry_never(struct sm *sm)
 	sm->sweep.retry_at = TIME_NEVER;
 }
 
+/* It would drop requests for P_Key tables: where sweeps are frequent, none of these would ever be answered. */
+time_ps sm_sweep_at(const struct sm *sm)
+{
+	return sm->partitions.asked ? TIME_NEVER : sm->sweep.next;
+}
+
 void sm_sweep_start(struct sm *sm)
 {
 	sm->sweep.start = sm->core.now;

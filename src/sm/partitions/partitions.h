@@ -20,11 +20,12 @@
 
 enum { SM_PKEY_BLOCK = 32, SM_GUIDS = 8 }; /* in a block: of P_KeyTable, of GUIDInfo */
 
-enum sm_pkey_block_state { SM_PKEYS_UNKNOWN, SM_PKEYS_ASKED, SM_PKEYS_KNOWN };
+/* Asked: a Get is under way; sent: a Set is. */
+enum sm_pkey_block_state { SM_PKEYS_UNKNOWN, SM_PKEYS_ASKED, SM_PKEYS_SENT, SM_PKEYS_KNOWN };
 
 struct sm_pkey_table {
 	uint16_t nblocks; /* 0: it was not looked at yet */
-	uint16_t *held;	  /* SM_PKEY_BLOCK for each block; of one that is asked: what is being set */
+	uint16_t *held;	  /* SM_PKEY_BLOCK for each block; of one that is sent: what is being set */
 	uint8_t *block;	  /* enum sm_pkey_block_state, by block */
 	uint8_t sets;	  /* since the work began */
 	time_ps set_at;	  /* the last one; 0: never */

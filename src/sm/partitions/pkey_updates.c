@@ -15,12 +15,12 @@ enum {
 /* A Set without an answer may be carried out late. */
 void sm_pkeys_table_begin(struct sm *sm, struct sm_pkey_table *t)
 {
-	for (unsigned b = 0; b < t->nblocks; b++)
-		if (t->block[b] == SM_PKEYS_ASKED) {
+	for (unsigned b = 0; b < t->nblocks; b++) {
+		if (t->block[b] == SM_PKEYS_SENT)
+			sm_pkeys_doubt(sm, t, sm_copies_until(sm));
+		if (t->block[b] != SM_PKEYS_KNOWN)
 			t->block[b] = SM_PKEYS_UNKNOWN;
-			if (t->set_at)
-				sm_pkeys_doubt(sm, t, sm_copies_until(sm));
-		}
+	}
 	t->sets = 0;
 	t->asking = false;
 }
@@ -218,7 +218,7 @@ static void block_set(struct sm *sm, struct sm_pkey_place at, unsigned b, const 
 
 	memcpy(data.pkey, keys, sizeof(data.pkey));
 	memcpy(t->held + b * SM_PKEY_BLOCK, keys, sizeof(data.pkey));
-	t->block[b] = SM_PKEYS_ASKED;
+	t->block[b] = SM_PKEYS_SENT;
 	t->sets++;
 	t->set_at = MAX(sm->core.now, 1);
 	sm->partitions.written++;
@@ -402,6 +402,18 @@ static void table_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *dat
 			sm_copies_until(sm)); /* an earlier copy may arrive after a later Set */
 }
 
+/* A link that went down meanwhile stays as it is known: discovery must find it other than before. */
+static void values_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
+{
+	struct iba_port_info is;
+
+	iba_port_info_get(&is, data, IBA_SMP_DATA_SIZE);
+	if (is.state != sm->topo.ports.at[t->target.port].pi.state)
+		return;
+	sm_port_learn(sm, t->target.port, data);
+	sm_mirror_outdated(sm);
+}
+
 bool sm_pkeys_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	struct iba_node_info ni;
@@ -416,8 +428,7 @@ bool sm_pkeys_recv(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 	if (t->attr_id == IBA_ATTR_PKEY_TABLE) {
 		table_recv(sm, t, data);
 	} else if (t->attr_id == IBA_ATTR_PORT_INFO) {
-		sm_port_learn(sm, t->target.port, data);
-		sm_mirror_outdated(sm);
+		values_recv(sm, t, data);
 	} else {
 		sm_pkey_table(sm, place_of(sm, t))->asking = false;
 		if (t->attr_id == IBA_ATTR_NODE_DESC) {
