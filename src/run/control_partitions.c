@@ -36,7 +36,7 @@ static void member_row(struct json *j, const struct ctl_ask *a, const struct fab
 {
 	json_open(j, NULL, '{');
 	ctl_hex_member(j, "guid", m->guid, 16);
-	json_str(j, "name", view_name(a->v->sm, f, f->ports[m->port].node));
+	json_str(j, "name", view_end_name(a->v->sm, f, m->guid, f->ports[m->port].node));
 	json_hex64(j, "node", f->nodes[f->ports[m->port].node].guid);
 	json_u64(j, "port", f->ports[m->port].num);
 	json_str(j, "as", pol_membership_name((enum pol_membership)m->member));

@@ -46,9 +46,16 @@ void ctl_gid_member(struct json *j, const char *key, const uint8_t gid[16])
 	json_str(j, key, text);
 }
 
-/* Nodes by the GUIDs of their ports, for the rows of one answer. */
-static void nodes_by_port(const struct fab *f, struct map64 *m)
+/* Nodes by the GUIDs of their ports, VFs and machines, for the rows of one answer. */
+static void nodes_by_port(const struct sm *sm, const struct fab *f, struct map64 *m)
 {
+	struct sm_vm v;
+
+	for (uint32_t i = 0; i < f->nvlids; i++)
+		map64_put(m, f->vlids[i].guid, f->ports[f->vlids[i].port].node);
+	for (size_t i = 0; sm_vm_get(sm, i, &v); i++)
+		if (v.running && fab_node_by_guid(f, v.host) != FAB_NONE)
+			map64_put(m, v.guid, fab_node_by_guid(f, v.host));
 	for (node_id n = 0; n < f->nnodes; n++)
 		for (unsigned i = fab_is_switch(f, n) ? 0 : 1; i <= f->nodes[n].nports; i++) {
 			uint64_t guid = f->ports[fab_port_id(f, n, i)].guid;
@@ -66,14 +73,14 @@ struct row {
 	const struct map64 *nodes;
 };
 
-/* GUID of the port; name and GUID of its node, "" and null: it is not in the subnet. */
+/* GUID of the port; name and GUID of its node, "" and null: it is not in the subnet. A machine has its own name. */
 static void name_member(struct json *j, const struct row *r, uint64_t guid)
 {
 	const struct fab *f = sm_fabric(r->a->v->sm);
 	uint32_t n = map64_get(r->nodes, guid);
 
 	json_hex64(j, "guid", guid);
-	json_str(j, "name", n == MAP_NONE ? "" : view_name(r->a->v->sm, f, n));
+	json_str(j, "name", n == MAP_NONE ? "" : view_end_name(r->a->v->sm, f, guid, n));
 	if (n == MAP_NONE)
 		json_raw(j, "node", "null");
 	else
@@ -180,13 +187,6 @@ static void path_row(struct json *j, const struct ctl_ask *a, port_id from,
 	vec_free(&hops);
 }
 
-static uint64_t port_guid(const struct fab *f, port_id p)
-{
-	const struct fab_node *n = &f->nodes[f->ports[p].node];
-
-	return f->ports[n->type == IBA_NODE_SWITCH ? n->first_port : p].guid;
-}
-
 int ctl_paths(const struct ctl_ask *a, struct json *j, struct err *e)
 {
 	const uint64_t mask =
@@ -195,16 +195,17 @@ int ctl_paths(const struct ctl_ask *a, struct json *j, struct err *e)
 	const struct fab *f;
 	struct sa_records r;
 	uint8_t query[IBA_SA_DATA_SIZE] = {0};
+	uint64_t source, target;
 	port_id from, to;
 	int rc;
 
-	if (ctl_subnet(a, &f, e) || view_find(a->v->sm, a->text[0], &from, e) ||
-	    view_find(a->v->sm, a->text[1], &to, e))
+	if (ctl_subnet(a, &f, e) || view_find_end(a->v->sm, a->text[0], &from, &source, e) ||
+	    view_find_end(a->v->sm, a->text[1], &to, &target, e))
 		return -EINVAL;
 	iba_be64_put(ask.sgid, SA_DEFAULT_PREFIX);
 	iba_be64_put(ask.dgid, SA_DEFAULT_PREFIX);
-	iba_be64_put(ask.sgid + 8, port_guid(f, from));
-	iba_be64_put(ask.dgid + 8, port_guid(f, to));
+	iba_be64_put(ask.sgid + 8, source);
+	iba_be64_put(ask.dgid + 8, target);
 	iba_sa_path_put(&ask, query);
 	rc = records(a, IBA_SA_PATH, mask, query, &r, e);
 	if (rc)
@@ -266,7 +267,7 @@ static void groups_with_members(const struct ctl_ask *a, struct json *j, const s
 	struct row row = {a, &nodes};
 	uint32_t first, end;
 
-	nodes_by_port(sm_fabric(a->v->sm), &nodes);
+	nodes_by_port(a->v->sm, sm_fabric(a->v->sm), &nodes);
 	part_of(a, r->n, &first, &end);
 	json_u64(j, "records", r->n);
 	json_u64(j, "next", end);
@@ -405,7 +406,7 @@ static int list(const struct ctl_ask *a, struct json *j, const char *key, uint16
 	json_u64(j, "records", r.n);
 	json_u64(j, "next", end);
 	json_open(j, key, '[');
-	nodes_by_port(sm_fabric(a->v->sm), &nodes);
+	nodes_by_port(a->v->sm, sm_fabric(a->v->sm), &nodes);
 	for (uint32_t i = first; i < end; i++)
 		put(j, &row, r.bytes + i * r.size, r.size);
 	json_close(j);

@@ -208,6 +208,58 @@ int view_find(const struct sm *sm, const char *text, port_id *p, struct err *e)
 	return 0;
 }
 
+static uint64_t guid_of(const struct fab *f, port_id p)
+{
+	const struct fab_node *n = &f->nodes[f->ports[p].node];
+
+	return f->ports[n->type == IBA_NODE_SWITCH ? n->first_port : p].guid;
+}
+
+/* A virtual machine by its name or vGUID, a VF by its GUID or LID; false: none that has a place. */
+static bool machine_find(const struct sm *sm, const char *text, port_id *p, uint64_t *guid)
+{
+	const struct fab *f = sm_fabric(sm);
+	uint64_t number = 0;
+	struct sm_vm v;
+
+	if (parse_u64(text, &number))
+		number = 0;
+	for (size_t i = 0; sm_vm_get(sm, i, &v); i++) {
+		node_id n = v.running ? fab_node_by_guid(f, v.host) : FAB_NONE;
+
+		if (n == FAB_NONE || (strcmp(v.name, text) && v.guid != number))
+			continue;
+		*p = fab_port_id(f, n, 1);
+		*guid = v.guid;
+		return true;
+	}
+	for (uint32_t i = 0; number && i < f->nvlids; i++)
+		if (f->vlids[i].guid == number || f->vlids[i].lid == number) {
+			*p = f->vlids[i].port;
+			*guid = f->vlids[i].guid;
+			return true;
+		}
+	return false;
+}
+
+int view_find_end(const struct sm *sm, const char *text, port_id *p, uint64_t *guid, struct err *e)
+{
+	int rc = view_find(sm, text, p, e);
+
+	if (!rc)
+		*guid = guid_of(sm_fabric(sm), *p);
+	else if (sm && sm_fabric(sm) && machine_find(sm, text, p, guid))
+		rc = 0;
+	return rc;
+}
+
+const char *view_end_name(const struct sm *sm, const struct fab *f, uint64_t guid, node_id n)
+{
+	const char *vm = sm_vm_name(sm, guid);
+
+	return *vm ? vm : n == FAB_NONE ? "" : view_name(sm, f, n);
+}
+
 /* ---- routes ---- */
 
 uint8_t view_entry(const struct rt_tables *t, uint32_t sw, uint16_t lid)
@@ -220,7 +272,12 @@ uint8_t view_entry(const struct rt_tables *t, uint32_t sw, uint16_t lid)
 static bool has_lid(const struct fab *f, node_id n, unsigned port, uint16_t lid)
 {
 	const struct fab_port *p = &f->ports[fab_port_id(f, n, port)];
+	const struct fab_vlid *vf;
+	uint32_t nvf = fab_vlids_of(f, fab_port_id(f, n, port), &vf);
 
+	for (uint32_t i = 0; i < nvf; i++)
+		if (vf[i].lid == lid)
+			return true;
 	return p->lid && lid >= p->lid && lid < p->lid + (1u << p->lmc);
 }
 

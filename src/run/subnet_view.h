@@ -23,6 +23,12 @@ void view_states(const struct sm *sm, node_id first, uint32_t count, struct strb
  * first port with a link, or port 0 of a switch. 0 or -EINVAL with e filled. */
 int view_find(const struct sm *sm, const char *text, port_id *p, struct err *e);
 
+/* The same for an end of paths: also a virtual machine that runs, by name or vGUID, or a VF by GUID or LID. *p is the port
+ * of its HCA then. */
+int view_find_end(const struct sm *sm, const char *text, port_id *p, uint64_t *guid, struct err *e);
+/* The name of the machine with this GUID, or of the node of its port; FAB_NONE: not known, "". */
+const char *view_end_name(const struct sm *sm, const struct fab *f, uint64_t guid, node_id n);
+
 /* The route from a port to a LID by the tables in force. */
 struct view_hop {
 	node_id node;

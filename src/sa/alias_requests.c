@@ -74,7 +74,7 @@ static uint16_t named_port(const struct sa *sa, const struct sa_request *q,
 		return IBA_SA_NO_RECORDS;
 	p = &v->fab->ports[(*e)->port];
 	*cap = pi.guid_cap;
-	return (q->trusted || q->from == (*e)->port) && p->guid == (*e)->guid &&
+	return (q->trusted || sa_end_by_lid(v, q->lid) == *e) && p->guid == (*e)->guid &&
 			       v->fab->nodes[p->node].sriov == FAB_SRIOV_NONE
 		       ? 0
 		       : IBA_SA_INVALID;

@@ -31,6 +31,13 @@ bool sa_gid_of_lid(const struct sa *sa, uint16_t lid, uint8_t gid[16])
 	return true;
 }
 
+bool sa_gid_is_at(const struct sa *sa, const uint8_t gid[16], uint16_t lid)
+{
+	const struct sa_end *e = sa_end_by_lid(&sa->view, lid);
+
+	return e && sa_gid_lid(sa, gid) == e->lid;
+}
+
 port_id sa_gid_port(const struct sa *sa, const uint8_t gid[16])
 {
 	struct sa_end shared;

@@ -24,27 +24,42 @@ static unsigned key_room(const struct sa_view *v, port_id p)
 	return sm_switch_info(v->sm, guid, &si) ? si.partition_enf_cap : 0;
 }
 
-static void keys(struct sa *sa, const struct sa_request *q, const struct iba_sa_pkey *ask,
-		 struct sa_answer *a, port_id p)
+/* Of a port, or of the VF in this slot behind it. */
+static void key_blocks(struct sa *sa, const struct sa_request *q, const struct iba_sa_pkey *ask,
+		       struct sa_answer *a, port_id p, const struct sa_end *vf)
 {
 	const struct sa_view *v = &sa->view;
 	const struct fab_port *x = &v->fab->ports[p];
 	struct iba_pkey_table t;
 
-	if ((sa_asks(q, pkey, lid) && !sa_port_has_lid(v, sa_endport(v, p), ask->lid)) ||
-	    !sa_lid_of(v, p))
-		return;
 	for (unsigned b = 0; b * KEYS < key_room(v, p); b++) {
-		struct iba_sa_pkey r = {
-			.lid = sa_lid_of(v, p), .block = (uint16_t)b, .port = x->num};
+		struct iba_sa_pkey r = {.lid = vf ? vf->lid : sa_lid_of(v, p),
+					.block = (uint16_t)b,
+					.port = x->num};
 
 		if ((sa_asks(q, pkey, block) && b != ask->block) ||
-		    !sm_pkey_block(v->sm, v->fab->nodes[x->node].guid, x->num, b, t.pkey))
+		    !sm_pkey_block(v->sm, v->fab->nodes[x->node].guid, x->num + (vf ? vf->slot : 0),
+				   b, t.pkey))
 			continue;
 		iba_pkey_table_put(&t, r.pkeys);
 		iba_sa_pkey_put(&r, sa_record(a));
 		sa_record_match(a, q, IBA_SA_BIT(pkey, lid));
 	}
+}
+
+static void keys(struct sa *sa, const struct sa_request *q, const struct iba_sa_pkey *ask,
+		 struct sa_answer *a, port_id p)
+{
+	const struct sa_view *v = &sa->view;
+	const struct sa_end *e;
+
+	if (!sa_lid_of(v, p))
+		return;
+	if (!sa_asks(q, pkey, lid) || sa_port_has_lid(v, sa_endport(v, p), ask->lid))
+		key_blocks(sa, q, ask, a, p, NULL);
+	for (uint32_t k = 0; (e = sa_vf_at(v, p, k)); k++)
+		if (!sa_asks(q, pkey, lid) || e->lid == ask->lid)
+			key_blocks(sa, q, ask, a, p, e);
 }
 
 void sa_pkey_records(struct sa *sa, const struct sa_request *q, struct sa_answer *a)
@@ -92,6 +107,22 @@ static void guid_block(const struct sa *sa, port_id p, unsigned block, uint8_t *
 	iba_sa_guid_put(&r, out);
 }
 
+/* A VF has one GUID: its own, or that of the machine that is there. */
+static void vf_guids(struct sa *sa, const struct sa_request *q, const struct iba_sa_guid *ask,
+		     struct sa_answer *a, port_id p)
+{
+	const struct sa_end *e;
+
+	for (uint32_t k = 0; (e = sa_vf_at(&sa->view, p, k)); k++) {
+		struct iba_sa_guid r = {.lid = e->lid, .guid0 = e->guid};
+
+		if ((sa_asks(q, guid, lid) && e->lid != ask->lid) || !sa_may_ask_of(sa, q, e))
+			continue;
+		iba_sa_guid_put(&r, sa_record(a));
+		sa_record_match(a, q, IBA_SA_BIT(guid, lid));
+	}
+}
+
 static void guids(struct sa *sa, const struct sa_request *q, const struct iba_sa_guid *ask,
 		  struct sa_answer *a, port_id p)
 {
@@ -125,6 +156,8 @@ void sa_guid_records(struct sa *sa, const struct sa_request *q, struct sa_answer
 	}
 	at = sa_nodes_with(v, sa_asks(q, guid, lid), ask.lid);
 	for (node_id n = at.first; n < at.end; n++)
-		for (unsigned k = 0; (p = sa_linked_port(v, n, k)) != FAB_NONE; k++)
+		for (unsigned k = 0; (p = sa_linked_port(v, n, k)) != FAB_NONE; k++) {
 			guids(sa, q, &ask, a, p);
+			vf_guids(sa, q, &ask, a, p);
+		}
 }

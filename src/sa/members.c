@@ -200,8 +200,7 @@ static bool is_requester(const struct sa *sa, const struct sa_request *q, const 
 
 	if (sa_gid_of_lid(sa, q->lid, own) && sa_gid_guid(own) == sa_gid_guid(gid))
 		return true;
-	return q->from != FAB_NONE &&
-	       sa_gid_port(sa, gid) == q->from; /* one of several GIDs of its port */
+	return sa_gid_is_at(sa, gid, q->lid);
 }
 
 /*
@@ -225,6 +224,16 @@ static void member_record(const struct sa_group *g, const uint8_t gid[16], unsig
 	iba_sa_member_put(&r, out);
 }
 
+/* A port sends and gets packets of its partitions alone; who asks for it must be in this one as well. */
+static bool port_has_key(struct sa *sa, const struct sa_request *q, const struct iba_sa_member *ask,
+			 uint16_t pkey)
+{
+	struct sa_end shared;
+	const struct sa_end *e = sa_end_by_guid(&sa->view, sa_gid_guid(ask->port_gid), &shared);
+
+	return e && sa_end_has_key(sa, e, pkey) && sa_asker_has_key(sa, q, pkey);
+}
+
 static void join(struct sa *sa, const struct sa_request *q, const struct iba_sa_member *ask,
 		 struct sa_answer *a)
 {
@@ -236,7 +245,7 @@ static void join(struct sa *sa, const struct sa_request *q, const struct iba_sa_
 		a->status = IBA_SA_FEW_COMPONENTS;
 	else if (p == FAB_NONE || !ask->join_state)
 		a->status = IBA_SA_INVALID;
-	else if (!may_act(sa, q, ask, m))
+	else if (!may_act(sa, q, ask, m) || !port_has_key(sa, q, ask, g ? g->r.pkey : ask->pkey))
 		a->status = IBA_SA_INVALID;
 	else if (!g)
 		a->status = create(sa, q, ask, p, &g);
@@ -292,7 +301,7 @@ static void look_at(struct sa *sa, const struct sa_request *q, const struct iba_
 				  IBA_SA_BIT(member, life_selector) | IBA_SA_BIT(member, life);
 	static const uint8_t none[16];
 
-	if (!satisfies(q, ask, &g->r))
+	if (!satisfies(q, ask, &g->r) || !sa_asker_has_key(sa, q, g->r.pkey))
 		return;
 	if (q->trusted) {
 		for (size_t i = 0; i < g->members.n; i++) {

@@ -86,7 +86,9 @@ void sa_class_port_info(struct sa *sa, const struct sa_request *q UNUSED, struct
 
 /* ---- NodeRecord ---- */
 
-static void node_record(const struct sa_view *v, node_id n, port_id p, uint8_t *out)
+/* vf: a VF behind the port; NULL: the port itself. */
+static void node_record(const struct sa_view *v, node_id n, port_id p, const struct sa_end *vf,
+			uint8_t *out)
 {
 	const struct fab *f = v->fab;
 	struct iba_sa_node r = {.lid = f->ports[p].lid, .node_guid = f->nodes[n].guid};
@@ -107,6 +109,8 @@ static void node_record(const struct sa_view *v, node_id n, port_id p, uint8_t *
 	r.port_guid = f->ports[p].guid;
 	r.local_port = f->ports[p].num;
 	memcpy(r.desc, name, MIN(strlen(name), sizeof(r.desc)));
+	if (vf)
+		sa_vf_node(v, vf, &r);
 	iba_sa_node_put(&r, out);
 }
 
@@ -115,14 +119,22 @@ static void node(struct sa *sa, const struct sa_request *q, const struct iba_sa_
 		 struct sa_answer *a, node_id n)
 {
 	const struct sa_view *v = &sa->view;
+	const struct sa_end *e;
 	port_id p;
 
 	for (unsigned k = 0; (p = sa_linked_port(v, n, k)) != FAB_NONE; k++) {
-		if ((sa_asks(q, node, lid) && !sa_port_has_lid(v, p, ask->lid)) ||
-		    !sa_may_see(sa, q, p))
-			continue;
-		node_record(v, n, p, sa_record(a));
-		sa_record_match(a, q, IBA_SA_BIT(node, lid));
+		if ((!sa_asks(q, node, lid) || sa_port_has_lid(v, p, ask->lid)) &&
+		    sa_may_see(sa, q, p)) {
+			node_record(v, n, p, NULL, sa_record(a));
+			sa_record_match(a, q, IBA_SA_BIT(node, lid));
+		}
+		for (uint32_t i = 0; (e = sa_vf_at(v, p, i)); i++) {
+			if ((sa_asks(q, node, lid) && e->lid != ask->lid) ||
+			    !sa_may_ask_of(sa, q, e))
+				continue;
+			node_record(v, n, p, e, sa_record(a));
+			sa_record_match(a, q, IBA_SA_BIT(node, lid));
+		}
 	}
 }
 
@@ -135,8 +147,10 @@ void sa_nodes(struct sa *sa, const struct sa_request *q, struct sa_answer *a)
 	iba_sa_node_get(&ask, q->query, IBA_SA_DATA_SIZE);
 	at = sa_nodes_with(v, sa_asks(q, node, lid), ask.lid);
 	if (!sa_asks(q, node, lid) && sa_asks(q, node, node_guid)) { /* one node at most */
-		at.first = fab_node_by_guid(v->fab, ask.node_guid);
-		at.end = at.first == FAB_NONE ? at.first : at.first + 1;
+		node_id n = fab_node_by_guid(v->fab, ask.node_guid);
+
+		if (n != FAB_NONE || !v->fab->nvlids) /* else perhaps a VF */
+			at = (struct sa_nodes_asked){n, n == FAB_NONE ? n : n + 1};
 	}
 	for (node_id n = at.first; n < at.end; n++)
 		node(sa, q, &ask, a, n);

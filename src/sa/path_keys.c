@@ -14,18 +14,22 @@ struct keys {
 	size_t n;
 };
 
+/* A machine has the name that it was given, a VF without one has none; an alias is one of its port. */
 void sa_policy_port(const struct sa *sa, const struct sa_end *e, struct pol_port *p)
 {
 	const struct sa_view *v = &sa->view;
 	const struct fab_port *x = &v->fab->ports[e->port];
+	const char *vm = e->guid == x->guid ? "" : sm_vm_name(v->sm, e->guid);
+	bool port = !e->slot && !*vm;
 	struct sm_manager own;
 
-	*p = (struct pol_port){.guid = e->guid,
-			       .node_guid = v->fab->nodes[x->node].guid,
-			       .type = (enum iba_node_type)v->fab->nodes[x->node].type,
-			       .num = x->num,
-			       .description = sm_node_desc(v->sm, v->fab->nodes[x->node].guid)};
-	p->is_sm = sm_manager_get(v->sm, 0, &own) && own.guid == x->guid;
+	*p = (struct pol_port){
+		.guid = port ? x->guid : e->guid,
+		.node_guid = v->fab->nodes[x->node].guid,
+		.type = (enum iba_node_type)v->fab->nodes[x->node].type,
+		.num = x->num,
+		.description = port ? sm_node_desc(v->sm, v->fab->nodes[x->node].guid) : vm};
+	p->is_sm = port && sm_manager_get(v->sm, 0, &own) && own.guid == x->guid;
 }
 
 static void keys_make(struct sa *sa)
@@ -91,16 +95,56 @@ bool sa_ends_share(struct sa *sa, const struct sa_end *a, const struct sa_end *b
 	return key;
 }
 
+/* ---- who asks ---- */
+
+/* The k-th end that a request from this LID may come from: a port, or one of the machines that share it. NULL: no more. */
+static const struct sa_end *asker(const struct sa *sa, uint16_t lid, unsigned *k,
+				  struct sa_end *machine)
+{
+	const struct sa_view *v = &sa->view;
+	const struct sa_end *e = sa_end_by_lid(v, lid);
+	const struct fab_node *n = e ? &v->fab->nodes[v->fab->ports[e->port].node] : NULL;
+
+	if (!e || !(*k)++)
+		return e;
+	for (unsigned s = *k - 1; n->sriov == FAB_SRIOV_SHARED && s <= n->vfs; s++) {
+		*machine = *e;
+		machine->guid = sm_shared_guid(v->sm, n->guid, s);
+		*k = s + 1;
+		if (machine->guid)
+			return machine;
+	}
+	return NULL;
+}
+
 /* A port may always ask about itself. */
 bool sa_may_ask_of(struct sa *sa, const struct sa_request *q, const struct sa_end *e)
 {
+	struct sa_end machine;
 	const struct sa_end *r;
+	unsigned k = 0;
 	uint16_t any;
 
 	if (q->trusted || !sm_policy(sa->view.sm)->configured)
 		return true;
-	r = sa_end_by_lid(&sa->view, q->lid);
-	return e && r && (r->port == e->port || sa_ends_share(sa, r, e, 0, &any));
+	while (e && (r = asker(sa, q->lid, &k, &machine)))
+		if (r->lid == e->lid || sa_ends_share(sa, r, e, 0, &any))
+			return true;
+	return false;
+}
+
+bool sa_asker_has_key(struct sa *sa, const struct sa_request *q, uint16_t pkey)
+{
+	struct sa_end machine;
+	const struct sa_end *r;
+	unsigned k = 0;
+
+	if (q->trusted || !sm_policy(sa->view.sm)->configured)
+		return true;
+	while ((r = asker(sa, q->lid, &k, &machine)))
+		if (sa_end_has_key(sa, r, pkey))
+			return true;
+	return false;
 }
 
 bool sa_may_see(struct sa *sa, const struct sa_request *q, port_id p)
@@ -118,28 +162,45 @@ static unsigned membership(struct keys k, uint16_t pkey)
 	return m;
 }
 
+bool sa_end_has_key(struct sa *sa, const struct sa_end *e, uint16_t pkey)
+{
+	uint16_t room[POL_MOST_KEYS];
+
+	return !sm_policy(sa->view.sm)->configured || !(pkey & BASE) ||
+	       membership(keys_of(sa, e, room), pkey);
+}
+
+/* ---- members ---- */
+
+typedef VEC(struct sa_partition_member) members;
+
+static void member_add(struct sa *sa, const struct sa_end *e, uint16_t pkey, members *to)
+{
+	unsigned m = (pkey & BASE) == POL_DEFAULT_KEY ? POL_FULL : 0;
+	uint16_t room[POL_MOST_KEYS];
+
+	if (sm_policy(sa->view.sm)->configured)
+		m = membership(keys_of(sa, e, room), pkey);
+	if (m)
+		vec_push(to, (struct sa_partition_member){e->guid, e->port, e->slot, m});
+}
+
 size_t sa_partition_members(struct sa *sa, const struct sm *sm, uint16_t pkey, time_ps now,
 			    struct sa_partition_member **list)
 {
-	const bool configured = sm_policy(sm)->configured;
-	uint16_t room[POL_MOST_KEYS];
-	size_t n = 0;
+	members found = {0};
+	const struct sa_end *e;
+	struct sa_end machine;
 
 	sa_manager(sa, sm, now);
 	*list = NULL;
 	if (!sa->view.fab)
 		return 0;
-	*list = mem_array(MAX(sa->view.ends.n, (size_t)1), sizeof(**list));
 	sa->view.sm = sm;
-	for (size_t i = 0; i < sa->view.ends.n; i++) {
-		const struct sa_end *e = &sa->view.ends.at[i];
-		unsigned m = (pkey & BASE) == POL_DEFAULT_KEY ? POL_FULL : 0;
-
-		if (configured)
-			m = membership(keys_of(sa, e, room), pkey);
-		if (m)
-			(*list)[n++] = (struct sa_partition_member){e->guid, e->port, m};
-	}
+	for (size_t i = 0; i < sa->view.ends.n; i++)
+		for (unsigned k = 0; (e = asker(sa, sa->view.ends.at[i].lid, &k, &machine));)
+			member_add(sa, e, pkey, &found);
 	sa->view.sm = NULL;
-	return n;
+	*list = found.at;
+	return found.n;
 }

@@ -116,8 +116,6 @@ void sa_path_to_group(struct sa *sa, const struct sa_request *q, const struct ib
 /* Whether the ends share a partition in which one of them is a full member. pkey 0: any; *found is the key of the path. */
 bool sa_ends_share(struct sa *sa, const struct sa_end *a, const struct sa_end *b, uint16_t pkey,
 		   uint16_t *found);
-/* Whether requester and end share one, or the requester is trusted. */
-bool sa_may_ask_of(struct sa *sa, const struct sa_request *q, const struct sa_end *e);
 struct pol_port;
 void sa_policy_port(const struct sa *sa, const struct sa_end *e, struct pol_port *p);
 

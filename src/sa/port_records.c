@@ -15,16 +15,14 @@ bool sa_port_info(const struct sa_view *v, port_id p, struct iba_port_info *pi)
 }
 
 /* The record is its RID and PortInfo as on the wire: all of it, whatever options ask for. */
-static void port_record(const struct sa_view *v, const struct sa_request *q, uint8_t options,
-			port_id p, struct iba_port_info *pi, uint8_t *out)
+static void port_record(const struct sa_request *q, struct iba_sa_port rid,
+			struct iba_port_info *pi, uint8_t *out)
 {
-	struct iba_sa_port rid = {.lid = sa_lid_of(v, p),
-				  .port = v->fab->ports[p].num,
-				  .options = sa_asks(q, port, options) ? options : 0};
 	uint8_t data[IBA_SMP_DATA_SIZE];
 
 	if (!q->trusted)
 		pi->m_key = 0;
+	rid.options = sa_asks(q, port, options) ? rid.options : 0;
 	iba_sa_port_put(&rid, out);
 	iba_port_info_put(pi, data);
 	memcpy(out + RID_SIZE, data, sizeof(data));
@@ -63,8 +61,32 @@ static void port(struct sa *sa, const struct sa_request *q, const struct iba_sa_
 	    !sa_lid_of(v, p) || !sa_port_info(v, p, &pi) || !capable(q, ask, &pi, &but) ||
 	    !sa_may_see(sa, q, sa_endport(v, p)))
 		return;
-	port_record(v, q, ask->options, p, &pi, sa_record(a));
+	port_record(q,
+		    (struct iba_sa_port){.lid = sa_lid_of(v, p),
+					 .port = v->fab->ports[p].num,
+					 .options = ask->options},
+		    &pi, sa_record(a));
 	sa_record_match(a, q, but);
+}
+
+/* Those of the VFs behind a port: port 1 of each. */
+static void vf_ports(struct sa *sa, const struct sa_request *q, const struct iba_sa_port *ask,
+		     struct sa_answer *a, port_id p)
+{
+	const struct sa_view *v = &sa->view;
+	const struct sa_end *e;
+	struct iba_port_info pi;
+	uint64_t but;
+
+	for (uint32_t k = 0; (e = sa_vf_at(v, p, k)); k++) {
+		if ((sa_asks(q, port, lid) && e->lid != ask->lid) || !sa_vf_port(v, e, &pi) ||
+		    !capable(q, ask, &pi, &but) || !sa_may_ask_of(sa, q, e))
+			continue;
+		port_record(q,
+			    (struct iba_sa_port){.lid = e->lid, .port = 1, .options = ask->options},
+			    &pi, sa_record(a));
+		sa_record_match(a, q, but);
+	}
 }
 
 void sa_port_records(struct sa *sa, const struct sa_request *q, struct sa_answer *a)
@@ -80,7 +102,9 @@ void sa_port_records(struct sa *sa, const struct sa_request *q, struct sa_answer
 		unsigned first = sa_asks(q, port, port) ? ask.port : 0;
 		unsigned last = sa_asks(q, port, port) ? ask.port : x->nports;
 
-		for (unsigned i = first; i <= last && i <= x->nports; i++)
+		for (unsigned i = first; i <= last && i <= x->nports; i++) {
 			port(sa, q, &ask, a, x->first_port + i);
+			vf_ports(sa, q, &ask, a, x->first_port + i);
+		}
 	}
 }

@@ -20,8 +20,17 @@ bool sa_port_has_lid(const struct sa_view *v, port_id endport, uint16_t lid);
 port_id sa_endport(const struct sa_view *v, port_id p);
 bool sa_port_info(const struct sa_view *v, port_id p, struct iba_port_info *pi);
 
-/* Whether requester and port share a partition, or the requester is trusted. */
+/* ---- virtual functions with LIDs of their own: vf_records.c ---- */
+
+/* The k-th behind this port of a HCA; NULL: there are no more. */
+const struct sa_end *sa_vf_at(const struct sa_view *v, port_id p, uint32_t k);
+/* What its NodeRecord has besides that of its HCA, in *r. */
+void sa_vf_node(const struct sa_view *v, const struct sa_end *e, struct iba_sa_node *r);
+bool sa_vf_port(const struct sa_view *v, const struct sa_end *e, struct iba_port_info *pi);
+
+/* Whether requester and port, or end, share a partition, or the requester is trusted. */
 bool sa_may_see(struct sa *sa, const struct sa_request *q, port_id p);
+bool sa_may_ask_of(struct sa *sa, const struct sa_request *q, const struct sa_end *e);
 
 /* ---- handlers, by file ---- */
 

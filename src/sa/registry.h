@@ -111,6 +111,8 @@ uint64_t sa_gid_guid(const uint8_t gid[16]);
 void sa_gid_make(const struct sa *sa, uint64_t guid, uint8_t gid[16]);
 uint16_t sa_gid_lid(const struct sa *sa, const uint8_t gid[16]);	/* 0: it has none now */
 bool sa_gid_of_lid(const struct sa *sa, uint16_t lid, uint8_t gid[16]); /* false: no port has it */
+/* Whether it is one of the GIDs of the port, or VF, with this LID: a port may have several. */
+bool sa_gid_is_at(const struct sa *sa, const uint8_t gid[16], uint16_t lid);
 /* The port of a GID: a port, or that of the HCA of a virtual function; FAB_NONE. */
 port_id sa_gid_port(const struct sa *sa, const uint8_t gid[16]);
 /* After another snapshot, or machines that share ports elsewhere: notices 64 and 65 for what came, left or has another

@@ -153,11 +153,12 @@ struct sa_records {
 uint16_t sa_look(struct sa *sa, const struct sm *sm, uint16_t attr_id, uint64_t mask,
 		 const uint8_t *query, struct sa_records *out, time_ps now);
 
-/* Ports and virtual functions that shall hold a key of a partition, in the order of ports; where partitions are not
+/* Ports, virtual functions and machines behind shared ports that shall hold a key of a partition, in the order of ports; where partitions are not
  * configured, all of them hold the full key of the default one. Returns their number; the caller frees the list. */
 struct sa_partition_member {
 	uint64_t guid;
-	port_id port;	 /* of a virtual function: of its HCA */
+	port_id port;	 /* of a virtual function, or a machine: of its HCA */
+	unsigned slot;	 /* of a virtual function behind a vSwitch; 0 */
 	unsigned member; /* enum pol_membership */
 };
 size_t sa_partition_members(struct sa *sa, const struct sm *sm, uint16_t pkey, time_ps now,

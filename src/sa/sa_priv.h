@@ -15,6 +15,7 @@ struct sa_end {
 	uint64_t guid;
 	port_id port;	     /* of a VF: of its HCA */
 	uint16_t lid, nlids; /* the first LID and how many follow each other */
+	uint8_t slot;	     /* of a VF behind a vSwitch; 0: of the port itself */
 };
 
 /* Alias GUIDs: aliases.h */
@@ -61,6 +62,14 @@ void sa_view_links(struct sa_view *v);			/* mtu and rate, if they are not there 
 uint16_t sa_lid_of(const struct sa_view *v, port_id p); /* base LID of its node's port; 0 */
 port_id sa_linked_port(const struct sa_view *v, node_id n, unsigned k); /* see view.c */
 
+/* ---- partitions: path_keys.c. Without configured ones all of these are so ---- */
+
+struct sa_request;
+/* Whether an end is a member, full or limited; a P_Key of 0 is that of none. */
+bool sa_end_has_key(struct sa *sa, const struct sa_end *e, uint16_t pkey);
+/* The same of the requester, or it is trusted. */
+bool sa_asker_has_key(struct sa *sa, const struct sa_request *q, uint16_t pkey);
+
 /* ---- rates: rates.c ---- */
 
 unsigned sa_rate_number(uint32_t value); /* 0: none has this value */
@@ -88,7 +97,6 @@ struct sa_request {
 	struct iba_sa_hdr hdr;
 	enum sa_methods method;
 	uint16_t lid; /* of the requester */
-	port_id from; /* its port; FAB_NONE: not known */
 	bool trusted; /* it knows the SM_Key */
 	time_ps now;
 };

@@ -218,7 +218,6 @@ static void request(struct sa *sa, const struct sa_mad *in, const uint8_t *mad, 
 			       .layout = iba_sa_layout(iba_smp_attr_id(mad)),
 			       .method = method_of(iba_smp_method(mad)),
 			       .lid = in->lid,
-			       .from = sa_port_by_lid(&sa->view, in->lid),
 			       .now = now};
 
 	iba_sa_hdr_get(&q.hdr, mad);
@@ -248,7 +247,6 @@ uint16_t sa_look(struct sa *sa, const struct sm *sm, uint16_t attr_id, uint64_t 
 	if (query)
 		memcpy(mad + IBA_SA_DATA_OFF, query, q.layout->wire_size);
 	q.lid = sa->own_lid;
-	q.from = sa_port_by_lid(&sa->view, q.lid);
 	sa->view.sm = sm;
 	t->answer(sa, &q, &a);
 	sa->view.sm = NULL;

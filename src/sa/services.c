@@ -91,28 +91,40 @@ static void add(const struct sa_request *q, struct sa_answer *a, const struct sa
 		hide_key(q, out);
 }
 
-/* The port of a service, by its GUID: programs are known that give another prefix. */
-static port_id port_of(const struct sa *sa, const struct iba_sa_service *r)
+/* The GID of a service, by its GUID: programs are known that give another prefix. */
+static void gid_of(const struct sa *sa, const struct iba_sa_service *r, uint8_t gid[16])
 {
-	uint8_t gid[16];
-
 	sa_gid_make(sa, sa_gid_guid(r->gid), gid);
-	return sa_gid_port(sa, gid);
 }
 
 static bool is_own(const struct sa *sa, const struct sa_request *q, const struct iba_sa_service *r)
 {
-	return q->trusted || (q->from != FAB_NONE && port_of(sa, r) == q->from);
+	uint8_t gid[16];
+
+	gid_of(sa, r, gid);
+	return q->trusted || sa_gid_is_at(sa, gid, q->lid);
+}
+
+/* Its port must be in the partition that a record names; others do not see it. */
+static bool port_has_key(struct sa *sa, const struct iba_sa_service *r)
+{
+	struct sa_end shared;
+	const struct sa_end *e = sa_end_by_guid(&sa->view, sa_gid_guid(r->gid), &shared);
+
+	return e && sa_end_has_key(sa, e, r->pkey);
 }
 
 static void set(struct sa *sa, const struct sa_request *q, const struct iba_sa_service *ask,
 		struct sa_answer *a)
 {
+	uint8_t gid[16];
+
+	gid_of(sa, ask, gid);
 	if (!HAS(q, id) || !HAS(q, gid))
 		a->status = IBA_SA_FEW_COMPONENTS;
-	else if (port_of(sa, ask) == FAB_NONE)
+	else if (sa_gid_port(sa, gid) == FAB_NONE)
 		a->status = IBA_SA_BAD_GID;
-	else if (!is_own(sa, q, ask))
+	else if (!is_own(sa, q, ask) || !port_has_key(sa, ask))
 		a->status = IBA_SA_INVALID;
 	else if (!store(sa, q->query, q->now))
 		a->status = IBA_SA_NO_RESOURCES;
@@ -122,16 +134,17 @@ static void set(struct sa *sa, const struct sa_request *q, const struct iba_sa_s
 	hide_key(q, a->bytes);
 }
 
-static void delete (struct sa *sa, const struct sa_request *q, const struct iba_sa_service *ask,
-		    struct sa_answer *a)
+static void delete (struct sa *sa, const struct sa_request *q, struct sa_answer *a)
 {
 	for (size_t i = sa->services.n; i-- > 0;) {
+		struct iba_sa_service found;
 		uint32_t before = a->n;
 
+		iba_sa_service_get(&found, sa->services.at[i].record, RECORD);
 		add(q, a, &sa->services.at[i]);
 		if (a->n == before)
 			continue;
-		if (is_own(sa, q, ask))
+		if (is_own(sa, q, &found)) /* a request need not name the GID */
 			drop(sa, i);
 		else
 			a->status = IBA_SA_INVALID;
@@ -147,10 +160,15 @@ void sa_service_records(struct sa *sa, const struct sa_request *q, struct sa_ans
 	if (q->method == SA_SET) {
 		set(sa, q, &ask, a);
 	} else if (q->method == SA_DELETE) {
-		delete (sa, q, &ask, a);
+		delete (sa, q, a);
 	} else {
-		for (size_t i = 0; i < sa->services.n; i++)
-			add(q, a, &sa->services.at[i]);
+		for (size_t i = 0; i < sa->services.n; i++) {
+			struct iba_sa_service s;
+
+			iba_sa_service_get(&s, sa->services.at[i].record, RECORD);
+			if (sa_asker_has_key(sa, q, s.pkey))
+				add(q, a, &sa->services.at[i]);
+		}
 	}
 }
 

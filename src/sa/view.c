@@ -6,15 +6,15 @@
  */
 #include "sa/sa_priv.h"
 
-static void add_end(struct sa_view *v, uint64_t guid, port_id p, uint16_t lid, unsigned lmc)
+static void add_end(struct sa_view *v, struct sa_end e)
 {
 	uint32_t n = (uint32_t)v->ends.n;
 
-	map64_put(&v->by_guid, guid, n);
-	for (uint32_t i = 0; i < 1u << lmc; i++)
-		if (v->by_lid && lid + i <= v->top_lid)
-			v->end_of[lid + i] = n;
-	vec_push(&v->ends, (struct sa_end){guid, p, lid, (uint16_t)(1u << lmc)});
+	map64_put(&v->by_guid, e.guid, n);
+	for (uint32_t i = 0; i < e.nlids; i++)
+		if (v->by_lid && e.lid + i <= v->top_lid)
+			v->end_of[e.lid + i] = n;
+	vec_push(&v->ends, e);
 }
 
 static void index_ends(struct sa_view *v)
@@ -32,11 +32,12 @@ static void index_ends(struct sa_view *v)
 		uint32_t nvf = f->ports[p].lid ? fab_vlids_of(f, p, &vf) : 0;
 
 		if (f->ports[p].lid)
-			add_end(v, f->ports[p].guid, p, f->ports[p].lid, f->ports[p].lmc);
+			add_end(v, (struct sa_end){f->ports[p].guid, p, f->ports[p].lid,
+						   (uint16_t)(1u << f->ports[p].lmc), 0});
 		else if (f->ports[p].guid)
 			map64_put(&v->unaddressed, f->ports[p].guid, p);
 		for (uint32_t i = 0; i < nvf; i++)
-			add_end(v, vf[i].guid, p, vf[i].lid, 0);
+			add_end(v, (struct sa_end){vf[i].guid, p, vf[i].lid, 1, vf[i].slot});
 	}
 }
 

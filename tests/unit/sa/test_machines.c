@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Virtual machines as hosts see them through subnet administration: notices when one starts, stops or gets another LID, paths
- * by its GID, registrations and multicast trees that go with it. One subnet of hypervisors for each test.
+ * by its GID, registrations and multicast trees that go with it; records of their functions, beside what devices say; their
+ * partitions. One subnet of hypervisors for each test.
  *
- * Covers: registry.c view.c reports.c wanted_groups.c moved_members.c
+ * Covers: registry.c view.c reports.c wanted_groups.c moved_members.c vf_records.c path_keys.c
  */
 #include "sa_fixture.h"
 #include "vm_fixture.h"
+
+#include "policy/policy.h"
 
 enum { SEEN = 16, MLID = IBA_LID_MCAST_FIRST + 3 };
 
@@ -76,11 +79,17 @@ static void subscribe(struct machines *m, uint16_t lid)
 	sa_reply_free(&r);
 }
 
-static void open(struct machines *m, enum sm_scheme scheme, enum fab_sriov sriov)
+static void open_with(struct machines *m, enum sm_scheme scheme, enum fab_sriov sriov,
+		      const struct pol *pol)
 {
 	struct sa_config c;
 
-	vm_open(&m->w, scheme, sriov, 3);
+	vm_draw(&m->w, scheme, sriov, 3);
+	m->w.policy = pol;
+	m->w.cfg.sm.names = true;
+	vm_up(&m->w, false);
+	lab_run_to(m->w.lab,
+		   sim_now(lab_sim(m->w.lab)) + PS_PER_S); /* names are read in spare time */
 	sa_config_default(&c);
 	c.sm_key = SA_TEST_KEY;
 	m->n = 0;
@@ -89,6 +98,11 @@ static void open(struct machines *m, enum sm_scheme scheme, enum fab_sriov sriov
 	vm_do(&m->w, vm_ask(SM_VM_CREATE, "web", 0, 0));
 	drain(m);
 	assert_int_equal(m->n, 0); /* a VM that does not run is nowhere */
+}
+
+static void open(struct machines *m, enum sm_scheme scheme, enum fab_sriov sriov)
+{
+	open_with(m, scheme, sriov, NULL);
 }
 
 static void close(struct machines *m)
@@ -298,10 +312,296 @@ static void registrations_and_trees_go_with_a_machine(void **state UNUSED)
 	}
 }
 
+/* ---- records of functions ---- */
+
+static struct sa_reply ask_lid(struct machines *m, uint16_t attr_id, uint64_t mask, uint16_t lid,
+			       uint8_t method)
+{
+	struct sa_ask a = {.attr_id = attr_id, .method = method, .mask = mask, .trusted = true};
+
+	iba_be16_put(a.query, lid); /* the first component of each of these records */
+	return sa_rig_ask(&m->rig, &a);
+}
+
+/* What the device of the machine answers. */
+static void node_is(struct machines *m, const uint8_t *record, port_id p, uint16_t lid)
+{
+	const struct fab *f = m->w.wire;
+	struct iba_sa_node r;
+
+	iba_sa_node_get(&r, record, IBA_SA_DATA_SIZE);
+	assert_int_equal(r.lid, lid);
+	assert_int_equal(r.node_type, IBA_NODE_CA);
+	assert_int_equal(r.num_ports, 1);
+	assert_int_equal(r.local_port, 1);
+	assert_int_equal(r.node_guid, f->nodes[f->ports[p].node].guid);
+	assert_int_equal(r.sys_guid, f->nodes[f->ports[p].node].sys_guid);
+	assert_int_equal(r.port_guid, sim_port_guid(lab_sim(m->w.lab), p));
+	assert_int_equal(r.device_id, f->nodes[f->ports[p].node].device_id);
+	assert_int_equal(r.vendor_id, f->nodes[f->ports[p].node].vendor_id);
+	assert_string_equal((const char *)r.desc, fab_node_name(f, f->ports[p].node));
+}
+
+static void port_is(struct machines *m, const uint8_t *record, port_id p, uint16_t lid)
+{
+	struct iba_port_info is = *sim_port_info(lab_sim(m->w.lab), p);
+	uint8_t bytes[IBA_SMP_DATA_SIZE];
+
+	is.local_port = 1;
+	iba_port_info_put(&is, bytes);
+	assert_int_equal(iba_be16(record), lid);
+	assert_int_equal(record[2], 1);
+	assert_memory_equal(record + 4, bytes, sizeof(bytes));
+}
+
+static void keys_are(struct machines *m, const uint8_t *record, port_id p, uint16_t lid)
+{
+	struct iba_pkey_table t;
+	struct iba_sa_pkey r;
+
+	iba_sa_pkey_get(&r, record, IBA_SA_DATA_SIZE);
+	iba_pkey_table_get(&t, r.pkeys, sizeof(r.pkeys));
+	assert_int_equal(r.lid, lid);
+	assert_int_equal(r.port, 1);
+	for (unsigned i = 0; i < SM_PKEYS_A_BLOCK; i++)
+		assert_int_equal(t.pkey[i], sim_pkey(lab_sim(m->w.lab), p, i));
+}
+
+/* All records of the function that has a LID, beside its device. */
+static void records_are(struct machines *m, port_id p, uint16_t lid)
+{
+	struct iba_sa_guid g;
+	struct sa_reply r;
+
+	r = ask_lid(m, IBA_SA_NODE, IBA_SA_BIT(node, lid), lid, IBA_GET);
+	assert_int_equal(r.status, 0);
+	node_is(m, r.records, p, lid);
+	sa_reply_free(&r);
+	r = ask_lid(m, IBA_SA_PORT, IBA_SA_BIT(port, lid), lid, IBA_GET);
+	assert_int_equal(r.status, 0);
+	port_is(m, r.records, p, lid);
+	sa_reply_free(&r);
+	r = ask_lid(m, IBA_SA_PKEY, IBA_SA_BIT(pkey, lid), lid, IBA_GET);
+	assert_int_equal(r.status, 0);
+	keys_are(m, r.records, p, lid);
+	sa_reply_free(&r);
+	r = ask_lid(m, IBA_SA_GUID, IBA_SA_BIT(guid, lid), lid, IBA_GET);
+	assert_int_equal(r.status, 0);
+	iba_sa_guid_get(&g, r.records, IBA_SA_DATA_SIZE);
+	assert_int_equal(g.guid0, sim_port_guid(lab_sim(m->w.lab), p));
+	sa_reply_free(&r);
+}
+
+static uint32_t count_of(struct machines *m, uint16_t attr_id, uint64_t mask, const uint8_t *query)
+{
+	struct sa_ask a = {
+		.attr_id = attr_id, .method = IBA_SA_GET_TABLE, .mask = mask, .trusted = true};
+	struct sa_reply r;
+	uint32_t n;
+
+	if (query)
+		memcpy(a.query, query, sizeof(a.query));
+	r = sa_rig_ask(&m->rig, &a);
+	n = r.status ? 0 : r.n;
+	sa_reply_free(&r);
+	return n;
+}
+
+static uint32_t nodes_with(struct machines *m, uint64_t mask, struct iba_sa_node ask)
+{
+	uint8_t query[IBA_SA_DATA_SIZE] = {0};
+
+	iba_sa_node_put(&ask, query);
+	return count_of(m, IBA_SA_NODE, mask, query);
+}
+
+static const char text[] = "Default=0x7fff : ALL=limited, SELF=full;\n"
+			   "web=0x20, ipoib : 0x0200000000000077=full, 0x0200000000000078=full;\n"
+			   "hosts=0x21, ipoib : ALL_CAS=full, 0x0200000000000077=limited;\n"
+			   "alone=0x22 : 0x0200000000000079=full;\n";
+
+static struct pol *policy(void)
+{
+	struct pol *p = pol_new();
+	struct err e = {""};
+
+	if (pol_read_partitions(p, "p.conf", text, strlen(text), &e))
+		fail_msg("%s", e.text);
+	return p;
+}
+
+static void functions_have_records(void **state UNUSED)
+{
+	static const enum sm_scheme schemes[] = {SM_SCHEME_DYNAMIC, SM_SCHEME_PREPOPULATED};
+	struct pol *pol = policy();
+
+	for (size_t i = 0; i < ARRAY_LEN(schemes); i++) {
+		struct machines m;
+		uint32_t nodes, ports;
+		uint64_t guid;
+		uint16_t lid;
+
+		open_with(&m, schemes[i], FAB_SRIOV_VSWITCH, i ? pol : NULL);
+		nodes = count_of(&m, IBA_SA_NODE, 0, NULL);
+		ports = count_of(&m, IBA_SA_PORT, 0, NULL);
+		assert_int_equal(nodes, m.w.fab->nnodes + (i ? 3 * m.w.fab->nhosts : 0));
+		guid = start(&m, 2);
+		lid = vm_get(&m.w, "web").lid;
+		assert_int_equal(count_of(&m, IBA_SA_NODE, 0, NULL), nodes + !i);
+		assert_int_equal(count_of(&m, IBA_SA_PORT, 0, NULL), ports + !i);
+		records_are(&m, vm_port(&m.w, vm_host(&m.w, 2), 1), lid);
+		migrate(&m, 6, 2);
+		records_are(&m, vm_port(&m.w, vm_host(&m.w, 6), 2), lid);
+		assert_int_equal(nodes_with(&m, IBA_SA_BIT(node, port_guid),
+					    (struct iba_sa_node){.port_guid = guid}),
+				 1);
+		assert_int_equal(
+			nodes_with(&m, IBA_SA_BIT(node, node_guid),
+				   (struct iba_sa_node){.node_guid = fab_function_guid(
+								vm_host_guid(&m.w, 6), 2)}),
+			1);
+		assert_int_equal(nodes_with(&m, IBA_SA_BIT(node, node_guid),
+					    (struct iba_sa_node){.node_guid = 77}),
+				 0);
+		stop(&m, guid);
+		assert_int_equal(count_of(&m, IBA_SA_NODE, 0, NULL), nodes);
+		close(&m);
+	}
+	pol_free(pol);
+}
+
+/* ---- partitions ---- */
+
+static void make(struct machines *m, const char *name, uint64_t guid, unsigned host, unsigned slot)
+{
+	struct sm_vm_request r = vm_ask(SM_VM_CREATE, name, 0, 0);
+
+	r.guid = guid;
+	assert_int_equal(vm_do(&m->w, r).rc, 0);
+	assert_int_equal(
+		vm_do(&m->w, vm_ask(SM_VM_START, name, vm_host_guid(&m->w, host), slot)).rc, 0);
+	drain(m);
+}
+
+/* The P_Key of the path between two GUIDs, as the first of them gets it; 0: there is none. */
+static uint16_t key_between(struct machines *m, uint16_t lid, uint64_t from, uint64_t to)
+{
+	struct iba_sa_path p = {.num_paths = 1}, found = {0};
+	struct sa_ask a = {.attr_id = IBA_SA_PATH,
+			   .lid = lid,
+			   .method = IBA_GET,
+			   .mask = IBA_SA_BIT(path, dgid) | IBA_SA_BIT(path, sgid)};
+	struct sa_reply r;
+
+	gid_of(from, p.sgid);
+	gid_of(to, p.dgid);
+	iba_sa_path_put(&p, a.query);
+	r = sa_rig_ask(&m->rig, &a);
+	if (!r.status)
+		iba_sa_path_get(&found, r.records, IBA_SA_DATA_SIZE);
+	sa_reply_free(&r);
+	return found.pkey;
+}
+
+#define A 0x0200000000000077ull
+#define B 0x0200000000000078ull
+#define C 0x0200000000000079ull
+
+static uint16_t lid_of(struct machines *m, const char *name)
+{
+	return vm_get(&m->w, name).lid;
+}
+
+/* The same at each place of the machines: they are members by their vGUIDs, not by their hosts. */
+static void partitions_hold(struct machines *m)
+{
+	uint64_t host = vm_own_guid(&m->w, 1);
+
+	assert_int_equal(key_between(m, lid_of(m, "a"), A, B), 0x8020);
+	assert_int_equal(key_between(m, lid_of(m, "a"), A, host), 0x0021);
+	assert_int_equal(key_between(m, lid_of(m, "b"), B, host), 0x8021);
+	assert_int_equal(key_between(m, lid_of(m, "c"), C, A), 0x8021);
+	assert_int_equal(key_between(m, host_lid(m, 1), host, C), 0x8021);
+}
+
+/* A join of the IPv4 broadcast group of a partition. */
+static uint16_t joins(struct machines *m, uint16_t lid, uint64_t guid, uint16_t pkey)
+{
+	struct iba_sa_member j = {.join_state = 1};
+	struct sa_ask a = {.attr_id = IBA_SA_MEMBER,
+			   .lid = lid,
+			   .method = IBA_SET,
+			   .mask = IBA_SA_BIT(member, mgid) | IBA_SA_BIT(member, port_gid) |
+				   IBA_SA_BIT(member, join_state)};
+	uint8_t mgid[16] = {0xff,	   0x12,	0x40, 0x1b, (uint8_t)(pkey >> 8),
+			    (uint8_t)pkey, [12] = 0xff, 0xff, 0xff, 0xff};
+	struct sa_reply r;
+	uint16_t status;
+
+	memcpy(j.mgid, mgid, 16);
+	gid_of(guid, j.port_gid);
+	iba_sa_member_put(&j, a.query);
+	r = sa_rig_ask(&m->rig, &a);
+	status = r.status;
+	sa_reply_free(&r);
+	return status;
+}
+
+static uint32_t members_of(struct machines *m, uint16_t pkey, uint64_t guid)
+{
+	struct sa_partition_member *list;
+	uint32_t found = 0;
+	size_t n =
+		sa_partition_members(m->rig.sa, lab_sm(m->w.lab), pkey, sa_rig_now(&m->rig), &list);
+
+	for (size_t i = 0; i < n; i++)
+		found += list[i].guid == guid;
+	free(list);
+	return found;
+}
+
+static void machines_have_partitions(void **state UNUSED)
+{
+	static const struct {
+		enum sm_scheme scheme;
+		enum fab_sriov sriov;
+	} kinds[] = {{SM_SCHEME_DYNAMIC, FAB_SRIOV_SHARED},
+		     {SM_SCHEME_DYNAMIC, FAB_SRIOV_VSWITCH},
+		     {SM_SCHEME_PREPOPULATED, FAB_SRIOV_VSWITCH}};
+	struct pol *pol = policy();
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		struct machines m;
+
+		open_with(&m, kinds[i].scheme, kinds[i].sriov, pol);
+		make(&m, "a", A, 2, 1);
+		make(&m, "b", B, 2, 2);
+		make(&m, "c", C, 3, 1);
+		partitions_hold(&m);
+		assert_int_equal(members_of(&m, 0x8020, A) + members_of(&m, 0x8020, B), 2);
+		assert_int_equal(members_of(&m, 0x8020, C), 0);
+		assert_int_equal(joins(&m, lid_of(&m, "a"), A, 0x8020), 0);
+		assert_int_equal(joins(&m, lid_of(&m, "c"), C, 0x8020), IBA_SA_INVALID);
+		assert_int_equal(joins(&m, lid_of(&m, "c"), C, 0x8021), 0);
+		assert_int_equal(
+			vm_do(&m.w, vm_ask(SM_VM_MIGRATE, "a", vm_host_guid(&m.w, 0), 1)).rc, 0);
+		assert_int_equal(
+			vm_do(&m.w, vm_ask(SM_VM_MIGRATE, "c", vm_host_guid(&m.w, 2), 1)).rc, 0);
+		drain(&m);
+		partitions_hold(&m);
+		assert_int_equal(members_of(&m, 0x8020, A) + members_of(&m, 0x8020, B), 2);
+		assert_int_equal(joins(&m, lid_of(&m, "c"), C, 0x8020), IBA_SA_INVALID);
+		close(&m);
+	}
+	pol_free(pol);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_shared_port_is_left_with_notices),
 	cmocka_unit_test(a_vswitch_moves_without_notices),
 	cmocka_unit_test(registrations_and_trees_go_with_a_machine),
+	cmocka_unit_test(functions_have_records),
+	cmocka_unit_test(machines_have_partitions),
 };
 
 int main(void)

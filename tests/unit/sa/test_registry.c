@@ -403,6 +403,10 @@ static void services_end_with_their_lease(void **state UNUSED)
 	s.lease = UINT32_MAX;
 	assert_int_equal(service_status(IBA_SET, 0, id, &s), 0);
 	sa_wake(rig.sa, now + 1000 * PS_PER_S);
+	host(1, s.gid); /* a request without the GID in its mask is about the same record */
+	assert_int_equal(service_status(IBA_SA_DELETE, 1, IBA_SA_BIT(service, id), &s),
+			 IBA_SA_INVALID);
+	host(0, s.gid);
 	assert_int_equal(service_status(IBA_SA_DELETE, 0, id, &s), 0);
 	assert_int_equal(service_status(IBA_SA_DELETE, 0, id, &s), IBA_SA_NO_RECORDS);
 }
