@@ -42,7 +42,8 @@ struct lab *report_lab_new(const struct fab *f, const struct lab_config *c, stru
 
 int report_conclude(struct sim_report *r)
 {
-	bool ok = r->settled && r->v.active && r->v.verified && r->v.lids_unique && r->v.complete;
+	bool ok = r->settled && r->v.active && r->v.verified && r->v.lids_unique && r->v.complete &&
+		  !r->clients.wrong_paths && !r->clients.wrong_trees;
 	int rc = ok ? CLI_OK : CLI_NO;
 	struct json j = {0};
 

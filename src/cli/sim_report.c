@@ -446,6 +446,24 @@ const char *sim_report_state(const struct sim_report *r)
 	return r->v.active && r->v.complete ? "active" : "incomplete";
 }
 
+static void clients_text(const struct lab_clients_count *n)
+{
+	if (!n->clients)
+		return;
+	printf("%u of %u hosts have all their answers: %s requests, %s repeated, %s busy, %s refused; ",
+	       n->done, n->clients, cli_count(n->requests), cli_count(n->repeated),
+	       cli_count(n->busy), cli_count(n->refused));
+	printf("an answer after %s on average, %s at most\n", cli_duration(n->mean_ps),
+	       cli_duration(n->longest_ps));
+	printf("%s paths, %s members of the broadcast group: ", cli_count(n->paths),
+	       cli_count(n->members));
+	if (n->wrong_paths || n->wrong_trees)
+		printf("WRONG are %s paths and %s pairs of members\n", cli_count(n->wrong_paths),
+		       cli_count(n->wrong_trees));
+	else
+		printf("devices lead where these say\n");
+}
+
 void sim_report_text(struct sim_report *r)
 {
 	struct sm_status st;
@@ -475,6 +493,7 @@ void sim_report_text(struct sim_report *r)
 		printf("why: %s\n", r->v.why);
 	if (r->result && r->result->traffic_at)
 		change_report_text(r);
+	clients_text(&r->clients);
 	printf("simulated %s in %.2f s, %.0f MiB, trace hash %016llx\n",
 	       cli_duration(sim_now(lab_sim(r->lab))), cli_wall_s() - r->wall_start, cli_rss_mib(),
 	       (unsigned long long)sim_hash(lab_sim(r->lab)));

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "lab/change_run.h"
+#include "lab/sa_clients.h"
 
 struct sim_phase {
 	time_ps at; /* entered */
@@ -36,7 +37,9 @@ struct sim_report {
 	VEC(struct sim_phase) phases; /* what the manager did when */
 	VEC(struct sm_note) events;   /* links and nodes that went and came, after the bring-up */
 	uint32_t unlisted;	      /* more of them */
-	bool warned; /* that another engine serves than the one that was asked for */
+	struct lab_clients_count
+		clients; /* hosts that asked subnet administration; none: .clients 0 */
+	bool warned;	 /* that another engine serves than the one that was asked for */
 };
 
 /* What a change took, as keys and values in the order of reports: how many were filled in. */

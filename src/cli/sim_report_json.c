@@ -136,6 +136,37 @@ static void json_lanes(struct json *j, const struct sm *sm)
 	json_close(j);
 }
 
+static void json_clients(struct json *j, const struct lab_clients_count *n)
+{
+	if (!n->clients)
+		return;
+	json_open(j, "clients", '{');
+	json_u64(j, "hosts", n->clients);
+	json_u64(j, "done", n->done);
+	json_u64(j, "requests", n->requests);
+	json_u64(j, "repeated", n->repeated);
+	json_u64(j, "answers", n->answers);
+	json_u64(j, "busy", n->busy);
+	json_u64(j, "refused", n->refused);
+	json_u64(j, "paths", n->paths);
+	json_u64(j, "members", n->members);
+	json_u64(j, "wrong_paths", n->wrong_paths);
+	json_u64(j, "wrong_pairs", n->wrong_trees);
+	json_seconds(j, "mean_s", n->mean_ps);
+	json_seconds(j, "longest_s", n->longest_ps);
+	json_close(j);
+}
+
+static void json_counts(struct json *j, const struct sim_report *r, const struct sm_status *st)
+{
+	json_u64(j, "held", r->held);
+	json_u64(j, "released", r->released);
+	json_u64(j, "retries", st->retries);
+	json_u64(j, "timeouts", st->timeouts);
+	json_u64(j, "late_responses", st->late);
+	json_u64(j, "sweeps", st->sweeps);
+}
+
 void sim_report_json(struct sim_report *r, struct json *j, uint64_t seed)
 {
 	struct sm_status st;
@@ -162,12 +193,8 @@ void sim_report_json(struct sim_report *r, struct json *j, uint64_t seed)
 		json_change(j, r);
 	if (r->result && r->result->traffic_at)
 		change_report_json(r, j);
-	json_u64(j, "held", r->held);
-	json_u64(j, "released", r->released);
-	json_u64(j, "retries", st.retries);
-	json_u64(j, "timeouts", st.timeouts);
-	json_u64(j, "late_responses", st.late);
-	json_u64(j, "sweeps", st.sweeps);
+	json_clients(j, &r->clients);
+	json_counts(j, r, &st);
 	json_net(j, r);
 	json_u64(j, "events", sim_events(lab_sim(r->lab)));
 	json_u64(j, "seed", seed);

@@ -363,6 +363,12 @@ static inline bool iba_is_vendor(const uint8_t *m)
 	return m[1] >= IBA_CLASS_VENDOR_FIRST && m[1] <= IBA_CLASS_VENDOR_LAST;
 }
 
+/* A GMP of those that simulated managers and hosts send: of a vendor, or of subnet administration. */
+static inline bool iba_is_gmp(const uint8_t *m)
+{
+	return iba_is_vendor(m) || m[1] == IBA_CLASS_SUBN_ADM;
+}
+
 static inline uint32_t iba_smp_attr_mod(const uint8_t *m)
 {
 	return (uint32_t)iba_be16(m + 20) << 16 | iba_be16(m + 22);

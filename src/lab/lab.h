@@ -51,6 +51,7 @@ struct lab_config {
 	/* More managers, read by lab_new() only: runs and the verdict then refer to the master. */
 	const struct lab_seat *seats;
 	unsigned nseats;
+	bool sa; /* managers answer requests of hosts: src/sa; see sa_clients.h */
 	const struct lab_given *given; /* given_tables.h: tables to program; NULL: computed ones */
 };
 

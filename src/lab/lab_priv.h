@@ -21,6 +21,8 @@ struct lab_late {
 	uint64_t cookie;
 };
 
+struct lab_sa; /* administration.c */
+
 /* A manager and the port it is attached to. */
 struct lab_manager {
 	struct lab *lab;
@@ -28,6 +30,7 @@ struct lab_manager {
 	struct sm_config cfg;
 	time_ps start;	     /* of the first one */
 	struct sm *sm;	     /* NULL: stopped */
+	struct lab_sa *sa;   /* NULL: without subnet administration */
 	struct pol *policy;  /* of it and of those after it; NULL: the default one */
 	uint32_t generation; /* how many managers were stopped here */
 	node_id node;
@@ -75,6 +78,15 @@ struct lab_manager *lab_manager_new(struct lab *l, unsigned index, const struct 
 void lab_manager_free(struct lab_manager *m);
 void lab_manager_sum_reset(struct lab_manager *m);
 void lab_manager_power_on(struct lab_manager *m);
+void lab_manager_event(struct lab_manager *m, struct sm_event *ev); /* now */
+
+/* administration.c: nothing happens where cfg.sa is off */
+void lab_sa_open(struct lab_manager *m); /* with what earlier managers here saved */
+void lab_sa_close(struct lab_manager *m);
+void lab_sa_free(struct lab_manager *m);
+void lab_sa_take(struct lab_manager *m, const struct sim_smp *smp);
+void lab_sa_work(struct lab_manager *m); /* after each step of the manager */
+
 void lab_note_now(struct lab *l, unsigned index, const struct sm_note *n);
 
 #endif

@@ -51,6 +51,10 @@ static void on_smp_processed(void *ctx, uint64_t cookie)
 	smp = m->inbox.at[m->inbox_head++];
 	if (m->inbox_head == m->inbox.n)
 		m->inbox.n = m->inbox_head = 0;
+	if (iba_smp_mgmt_class(smp.mad) == IBA_CLASS_SUBN_ADM) {
+		lab_sa_take(m, &smp);
+		return;
+	}
 	manager_step(m, &(struct sm_event){.kind = SM_EV_SMP,
 					   .mad = smp.mad,
 					   .slid = smp.slid,
@@ -184,7 +188,7 @@ static void count_request(struct lab_manager *m, const uint8_t *mad)
 	struct lab_requests *r = &m->sum.requests;
 	unsigned attr = iba_smp_attr_id(mad);
 
-	if (attr >= LAB_ATTRS || iba_is_vendor(mad))
+	if (attr >= LAB_ATTRS || iba_is_gmp(mad))
 		return;
 	if (iba_smp_method(mad) == IBA_GET)
 		r->get[attr]++;
@@ -221,6 +225,12 @@ static void manager_step(struct lab_manager *m, struct sm_event *ev)
 		m->wake_at = m->out.wake;
 		sim_call(l->sim, m->wake_at, on_wake, m, m->wake_at);
 	}
+	lab_sa_work(m);
+}
+
+void lab_manager_event(struct lab_manager *m, struct sm_event *ev)
+{
+	manager_step(m, ev);
 }
 
 /* ---- start and stop ---- */
@@ -259,11 +269,13 @@ struct lab_manager *lab_manager_new(struct lab *l, unsigned index, const struct 
 	m->sm = sm_new(&m->cfg);
 	if (l->cfg.given)
 		lab_given_seed(l->cfg.given, m->sm);
+	lab_sa_open(m);
 	return m;
 }
 
 void lab_manager_free(struct lab_manager *m)
 {
+	lab_sa_free(m);
 	sm_routes_free(&m->routes);
 	sm_free(m->sm);
 	sm_actions_free(&m->out);
@@ -350,6 +362,7 @@ static void manager_stop(struct lab_manager *m)
 	free(m->memory);
 	m->memory = sm_at_rest(m->sm) ? sm_state_save(m->sm, &m->memory_len) : NULL;
 	sim_attach(sim, m->node, m->cfg.port, NULL, NULL);
+	lab_sa_close(m);
 	sm_routes_free(&m->routes);
 	sm_free(m->sm);
 	m->sm = NULL;
@@ -379,6 +392,7 @@ static void manager_new(struct lab_manager *m, bool with_lids)
 		sm_seed_lid(m->sm, m->lids.at[i].guid, m->lids.at[i].lid, m->lids.at[i].lmc);
 	for (size_t i = 0; with_lids && i < m->vms.n; i++)
 		sm_seed_vm(m->sm, &m->vms.at[i]);
+	lab_sa_open(m);
 }
 
 void lab_manager_start(struct lab *l, unsigned index, bool with_lids)
@@ -408,6 +422,7 @@ int lab_manager_resume_with(struct lab *l, unsigned index, const uint8_t *state,
 	manager_new(m, true);
 	rc = sm_state_load(m->sm, state, len, e);
 	if (rc) { /* as the daemon: a manager that read half of it is not used */
+		lab_sa_close(m);
 		sm_free(m->sm);
 		m->sm = NULL;
 		manager_new(m, true);

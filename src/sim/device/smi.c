@@ -121,11 +121,12 @@ __attribute__((always_inline)) static inline struct verdict judge(struct sim *s,
 {
 	const uint8_t *m = p->smp.mad;
 
-	if (iba_smp_base_version(m) != 1 || iba_smp_class_version(m) != 1)
+	if (iba_smp_base_version(m) != 1 ||
+	    iba_smp_class_version(m) != (iba_smp_mgmt_class(m) == IBA_CLASS_SUBN_ADM ? 2 : 1))
 		return discard(SIM_DROP_BAD_MAD);
 	if (!iba_smp_is_dr(m)) {
 		if (iba_smp_mgmt_class(m) != IBA_CLASS_SUBN_LID &&
-		    (!iba_is_vendor(m) || p->smp.dlid == IBA_LID_PERMISSIVE))
+		    (!iba_is_gmp(m) || p->smp.dlid == IBA_LID_PERMISSIVE))
 			return discard(SIM_DROP_BAD_MAD);
 		if (p->smp.dlid == IBA_LID_PERMISSIVE)
 			return (struct verdict){.kind = TO_NODE};
@@ -187,7 +188,7 @@ static void deliver(struct sim *s, uint32_t p)
 	unsigned method = iba_smp_method(pkt->smp.mad);
 	const struct port_client *sm = port_client_for(s, pkt);
 
-	if (iba_is_vendor(pkt->smp.mad)) {
+	if (iba_is_gmp(pkt->smp.mad)) {
 		gsi_deliver(s, p);
 		return;
 	}

@@ -25,7 +25,7 @@ void link_send(struct sim *s, node_id n, unsigned out, uint32_t p)
 		pkt_drop(s, p, SIM_DROP_BAD_PATH);
 		return;
 	}
-	if (iba_is_vendor(s->dev.pkts.at[p].smp.mad) && !link_open(s, port, true)) {
+	if (iba_is_gmp(s->dev.pkts.at[p].smp.mad) && !link_open(s, port, true)) {
 		pkt_drop(s, p, SIM_DROP_LINK); /* as data, it needs Active ports */
 		return;
 	}
