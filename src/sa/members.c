@@ -280,25 +280,24 @@ static void leave(struct sa *sa, const struct sa_request *q, const struct iba_sa
 
 /* ---- looking ---- */
 
-/* Selectors are not values of the group: they say how a query is to be compared. */
+/* Selectors are not values of the group: they say how a query is to be compared. A limited member names the same partition. */
+#define NOT_AS_THEY_ARE                                                                            \
+	(IBA_SA_BIT(member, mtu_selector) | IBA_SA_BIT(member, mtu) |                              \
+	 IBA_SA_BIT(member, rate_selector) | IBA_SA_BIT(member, rate) |                            \
+	 IBA_SA_BIT(member, life_selector) | IBA_SA_BIT(member, life) | IBA_SA_BIT(member, pkey))
+
 static bool satisfies(const struct sa_request *q, const struct iba_sa_member *ask,
 		      const struct iba_sa_member *g)
 {
 	struct sa_request named = *q;
-	const uint64_t compared = IBA_SA_BIT(member, mtu_selector) | IBA_SA_BIT(member, mtu) |
-				  IBA_SA_BIT(member, rate_selector) | IBA_SA_BIT(member, rate) |
-				  IBA_SA_BIT(member, life_selector) | IBA_SA_BIT(member, life);
 
-	named.hdr.mask &= compared;
+	named.hdr.mask &= NOT_AS_THEY_ARE;
 	return agrees(&named, ask, g);
 }
 
 static void look_at(struct sa *sa, const struct sa_request *q, const struct iba_sa_member *ask,
 		    struct sa_group *g, struct sa_answer *a)
 {
-	const uint64_t selected = IBA_SA_BIT(member, mtu_selector) | IBA_SA_BIT(member, mtu) |
-				  IBA_SA_BIT(member, rate_selector) | IBA_SA_BIT(member, rate) |
-				  IBA_SA_BIT(member, life_selector) | IBA_SA_BIT(member, life);
 	static const uint8_t none[16];
 
 	if (!satisfies(q, ask, &g->r) || !sa_asker_has_key(sa, q, g->r.pkey))
@@ -308,7 +307,7 @@ static void look_at(struct sa *sa, const struct sa_request *q, const struct iba_
 			const struct sa_member *m = &g->members.at[i];
 
 			member_record(g, m->gid, m->join, m->proxy, sa_record(a));
-			sa_record_match(a, q, selected);
+			sa_record_match(a, q, NOT_AS_THEY_ARE);
 		}
 		if (g->members.n)
 			return;
@@ -325,7 +324,7 @@ static void look_at(struct sa *sa, const struct sa_request *q, const struct iba_
 	} else {
 		member_record(g, none, 0, false, sa_record(a));
 	}
-	sa_record_match(a, q, selected);
+	sa_record_match(a, q, NOT_AS_THEY_ARE);
 }
 
 static void look(struct sa *sa, const struct sa_request *q, const struct iba_sa_member *ask,

@@ -122,6 +122,7 @@ registrations()
 {
 	cat << 'END_OF_TABLES'
 --smkey 1 MCMR
+--smkey 1 MCMR --pkey 0x7fff
 -g
 -m
 --smkey 1 SR

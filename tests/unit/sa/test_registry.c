@@ -183,6 +183,21 @@ static void another_port_removes_only_who_it_joined(void **state UNUSED)
 	assert_int_equal(change(IBA_SA_DELETE, 1, FULL, JOIN, NULL), 0);
 }
 
+/* A limited member finds the group of its partition, whose key has the bit of full members. */
+static void groups_are_found_by_partition(void **state UNUSED)
+{
+	const uint64_t by = IBA_SA_BIT(member, mgid) | IBA_SA_BIT(member, pkey);
+	struct iba_sa_member m = join_of(0, FULL), out;
+
+	assert_int_equal(change(IBA_SET, 0, FULL, ALL, NULL), 0);
+	m.pkey = 0x7fff;
+	assert_int_equal(ask(IBA_GET, 1, by, &m, &out), 0);
+	assert_int_equal(out.pkey, 0xffff);
+	m.pkey = 0x8005;
+	assert_int_equal(ask(IBA_GET, 1, by, &m, NULL), IBA_SA_NO_RECORDS);
+	assert_int_equal(change(IBA_SA_DELETE, 0, FULL, JOIN, NULL), 0);
+}
+
 static void mgids_of_the_sa_are_not_for_requesters(void **state UNUSED)
 {
 	struct iba_sa_member m = join_of(0, FULL), out;
@@ -671,6 +686,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(what_a_member_names_must_be_what_the_group_has),
 	cmocka_unit_test(another_port_removes_only_who_it_joined),
 	cmocka_unit_test(mgids_of_the_sa_are_not_for_requesters),
+	cmocka_unit_test(groups_are_found_by_partition),
 	cmocka_unit_test(trees_follow_members),
 	cmocka_unit_test(levels_of_permanent_groups),
 	cmocka_unit_test(changes_are_enough),
