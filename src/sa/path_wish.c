@@ -8,14 +8,21 @@
 
 enum { MTU_LEAST = 1, MTU_MOST = 5 };
 
+static bool is_compared(const struct sa_bound *b)
+{
+	return b->asked && b->selector != IBA_SA_LARGEST;
+}
+
+bool sa_wish_is_valid(const struct sa_wish *w)
+{
+	return (!is_compared(&w->mtu) || (w->mtu.value >= MTU_LEAST && w->mtu.value <= MTU_MOST)) &&
+	       (!is_compared(&w->rate) || sa_rate_value(w->rate.value));
+}
+
 static bool mtu_holds(const struct sa_bound *b, uint8_t *mtu)
 {
-	bool valid = b->value >= MTU_LEAST && b->value <= MTU_MOST;
-
-	if (!b->asked || b->selector == IBA_SA_LARGEST)
+	if (!is_compared(b))
 		return true;
-	if (!valid)
-		return false;
 	if (b->selector == IBA_SA_GREATER)
 		return *mtu > b->value;
 	if (b->selector == IBA_SA_EXACTLY) {
@@ -30,10 +37,8 @@ static bool mtu_holds(const struct sa_bound *b, uint8_t *mtu)
 
 static bool rate_holds(const struct sa_bound *b, uint8_t *rate)
 {
-	if (!b->asked || b->selector == IBA_SA_LARGEST)
+	if (!is_compared(b))
 		return true;
-	if (!sa_rate_value(b->value))
-		return false;
 	if (b->selector == IBA_SA_GREATER)
 		return sa_rate_compare(*rate, b->value) > 0;
 	if (b->selector == IBA_SA_EXACTLY)

@@ -282,13 +282,13 @@ void sa_path_records(struct sa *sa, const struct sa_request *q, struct sa_answer
 	}
 	if (!sa_paths_ready(sa, a))
 		return;
-	status = sa_path_ends(sa, q, &ask, &e);
+	w = wish_of(q, &ask);
+	status = sa_wish_is_valid(&w) ? sa_path_ends(sa, q, &ask, &e) : IBA_SA_INVALID;
 	if (!status && q->method == SA_GET && (!e.from || !e.to))
 		status = IBA_SA_FEW_COMPONENTS;
 	if (status) {
 		refuse(q, a, status);
 		return;
 	}
-	w = wish_of(q, &ask);
 	all_pairs(sa, q, &w, e.from, e.to, a);
 }

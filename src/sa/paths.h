@@ -62,7 +62,9 @@ enum {
 	SA_TABLE_BYTES = 64 << 20, /* of one answer: a million paths */
 };
 
-/* Whether MTU, rate and life of a path satisfy the wish. MTU and rate may be lowered for that: a sender may send less. */
+/* Whether MTU and rate are such as IBA has; a request for others is refused. */
+bool sa_wish_is_valid(const struct sa_wish *w);
+/* Whether MTU, rate and life of a path satisfy the wish, which is valid. MTU and rate may be lowered for that: a sender may send less. */
 bool sa_bounds_hold(const struct sa_wish *w, struct sa_path *p);
 
 /* ---- quality of service: path_levels.c ---- */

@@ -167,7 +167,10 @@ void sa_multipath_records(struct sa *sa, const struct sa_request *q, struct sa_a
 
 	a->size = iba_sa_layout(IBA_SA_PATH)->table_size;
 	iba_sa_multipath_get(&ask, q->query, IBA_SA_DATA_SIZE);
+	w = wish_of(q, &ask);
 	a->status = check(q, &ask);
+	if (!a->status && !sa_wish_is_valid(&w))
+		a->status = IBA_SA_INVALID;
 	if (a->status || !sa_paths_ready(sa, a))
 		return;
 	ends = ends_of(sa, q, ask.sgid_count + ask.dgid_count);
@@ -175,7 +178,6 @@ void sa_multipath_records(struct sa *sa, const struct sa_request *q, struct sa_a
 		a->status = IBA_SA_BAD_GID;
 		return;
 	}
-	w = wish_of(q, &ask);
 	m.left = sa_asks(q, multipath, num_paths) ? ask.num_paths : MOST_PATHS;
 	m.apart = sa_asks(q, multipath, independence) && ask.independence;
 	pairs(&m, q, &w, ends, &ask);

@@ -156,6 +156,44 @@ TEST(several_paths_are_independent_where_that_is_asked)
 	sa_rig_close(&g);
 }
 
+/* IBA has no MTU 63 and no rate 0 or 63; who asks for the largest one names none. */
+TEST(an_mtu_or_rate_that_is_none_is_refused)
+{
+	static const struct {
+		uint8_t mtu_selector, mtu, rate_selector, rate;
+		uint16_t status;
+	} rows[] = {
+		{IBA_SA_GREATER, 63, IBA_SA_LARGEST, 0, IBA_SA_INVALID},
+		{IBA_SA_LESS, 0, IBA_SA_LARGEST, 0, IBA_SA_INVALID},
+		{IBA_SA_LARGEST, 0, IBA_SA_EXACTLY, 0, IBA_SA_INVALID},
+		{IBA_SA_LARGEST, 0, IBA_SA_GREATER, 63, IBA_SA_INVALID},
+		{IBA_SA_LARGEST, 0, IBA_SA_LARGEST, 0, 0},
+	};
+	struct sa_rig g;
+	struct sa_reply r;
+	struct sa_ask a;
+
+	sa_rig_open(&g, fabric_make(GEN("mtree", 4, 2)), 0, NULL);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct iba_sa_path q = {.mtu_selector = rows[i].mtu_selector & 3,
+					.mtu = rows[i].mtu & 63,
+					.rate_selector = rows[i].rate_selector & 3,
+					.rate = rows[i].rate & 63};
+
+		a = path_ask(0, 0, IBA_SA_GET_TABLE);
+		gid_of(guid_at(&g, 0), q.sgid);
+		gid_of(guid_at(&g, 7), q.dgid);
+		a.mask |= IBA_SA_BIT(path, mtu_selector) | IBA_SA_BIT(path, mtu) |
+			  IBA_SA_BIT(path, rate_selector) | IBA_SA_BIT(path, rate);
+		iba_sa_path_put(&q, a.query);
+		r = sa_rig_ask(&g, &a);
+		assert_int_equal(r.status, rows[i].status);
+		assert_int_equal(r.n, !rows[i].status);
+		sa_reply_free(&r);
+	}
+	sa_rig_close(&g);
+}
+
 /* More GIDs than the MAD has room for. */
 TEST(a_list_that_is_not_there_is_refused)
 {
@@ -412,6 +450,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_trace_names_each_node_of_the_way),
 		cmocka_unit_test(several_paths_are_independent_where_that_is_asked),
+		cmocka_unit_test(an_mtu_or_rate_that_is_none_is_refused),
 		cmocka_unit_test(a_list_that_is_not_there_is_refused),
 		cmocka_unit_test(a_machine_is_found_by_its_vguid),
 		cmocka_unit_test(a_machine_that_shares_a_port_is_found_by_its_vguid),
