@@ -26,6 +26,15 @@ enum {
 
 /* ---- what the session reports ---- */
 
+static bool is_isolation(const struct run_daemon *d, const struct sm_note *n)
+{
+	struct perf_view v;
+
+	return n->kind == SM_NOTE_LINK_DOWN && d->session.perf &&
+	       perf_port_get(d->session.perf, n->about.a.guid, n->about.a.port, &v, 0) &&
+	       v.flags & PERF_IS_ISOLATED;
+}
+
 static void on_note(void *ctx, const struct sm_note *n)
 {
 	struct run_daemon *d = ctx;
@@ -48,7 +57,8 @@ static void on_note(void *ctx, const struct sm_note *n)
 		run_subnet_file_invalidate(&d->subnet_file);
 	if (n->kind == SM_NOTE_NAME || is_vm || ready)
 		run_subnet_file_save_soon(&d->subnet_file, !ready);
-	run_note_log(&d->log, sm, n);
+	if (!is_isolation(d, n)) /* link_isolated has said it: the link did not go down */
+		run_note_log(&d->log, sm, n);
 	if (ready || n->kind == SM_NOTE_STATE)
 		run_ready_update(d);
 }

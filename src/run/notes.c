@@ -13,7 +13,8 @@ void run_note_log(struct run_log *l, const struct sm *sm, const struct sm_note *
 enum { WHAT_MOST = 20 }; /* links and nodes that the record of a change names */
 
 /* "switch mid0_1 is gone; leaf0_0 port 6 <-> mid0_1 port 1 went down; and 3 more" */
-static void what_happened(const struct sm *sm, const struct run_events *ev, struct strbuf *out)
+static void what_happened(const struct sm *sm, const struct run_events *ev, enum sm_cause cause,
+			  struct strbuf *out)
 {
 	const struct sm_names names = {sm_names_described, sm};
 	size_t shown = MIN(ev->list.n, (size_t)WHAT_MOST), more = ev->list.n - shown + ev->unlisted;
@@ -21,6 +22,8 @@ static void what_happened(const struct sm *sm, const struct run_events *ev, stru
 	for (size_t i = 0; i < shown; i++) {
 		strbuf_add(out, i ? "; " : "");
 		sm_note_text(&ev->list.at[i], &names, out);
+		if (cause == SM_CAUSE_ISOLATE && ev->list.at[i].kind == SM_NOTE_LINK_DOWN)
+			strbuf_add(out, " for routes: it is sick and isolated");
 	}
 	if (more)
 		strbuf_addf(out, "%sand %zu more", shown ? "; " : "", more);
@@ -44,7 +47,7 @@ void run_round_log(struct run_log *l, const struct sm *sm, const struct run_chan
 	uint64_t smps = 0;
 
 	if (!first)
-		what_happened(sm, ev, &what);
+		what_happened(sm, ev, r->cause, &what);
 	how.text_only = true;
 	for (unsigned i = 0; i < SM_NPURPOSES; i++)
 		smps += r->smps[i];
