@@ -72,6 +72,24 @@ static bool enforces(const struct vm_world *t, port_id leaf)
 
 /* ---- at every moment ---- */
 
+/* While a round configures devices, a function may lose its keys before the machine that it is to lose; hosts that the
+ * manager does not reach have what they had. */
+static bool belongs(const struct vm_world *t, node_id host, unsigned slot, uint64_t guid)
+{
+	const struct sm *sm = lab_sm(t->lab);
+	struct sm_vm v;
+
+	if (sm && lab_status(t->lab)->phase == SM_MOVE)
+		return true; /* it is there, or arrives */
+	if (!sm || !sm_fabric(sm) ||
+	    fab_node_by_guid(sm_fabric(sm), t->wire->nodes[host].guid) == FAB_NONE)
+		return false;
+	for (size_t i = 0; sm_vm_get(sm, i, &v); i++)
+		if (v.guid == guid)
+			return v.running && v.host == t->wire->nodes[host].guid && v.slot == slot;
+	return false;
+}
+
 /* A function that is Active with the GUID of a machine. */
 static void check_reachable(struct vm_world *t, node_id host, unsigned slot)
 {
@@ -81,7 +99,8 @@ static void check_reachable(struct vm_world *t, node_id host, unsigned slot)
 	uint64_t guid = sim_port_guid(t->sim, p);
 
 	if (!sim_node_on(t->sim, t->wire->ports[p].node) || pi->state != IBA_PORT_ACTIVE ||
-	    guid == fab_function_guid(t->wire->nodes[host].guid, slot))
+	    guid == fab_function_guid(t->wire->nodes[host].guid, slot) ||
+	    !belongs(t, host, slot, guid))
 		return;
 	if (missing(t, p, guid))
 		lab_fail(t->out->why, "VF %u of %s is Active without P_Key 0x%04x of its machine",
