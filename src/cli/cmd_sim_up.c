@@ -134,8 +134,7 @@ const struct cli_cmd cmd_sim_up = {
 		"weft sim up cluster.net --sm H-0001000000000010:3 --sm H-0001000000000014:9@20ms --json\n"
 		"weft sim up cluster.net --loss 5% --seed 7 --json\n"
 		"weft sim up cluster.net --flap S-0002000000000005:1 --damping-changes 5 --damping-within 1s --damping-hold 2s --timeline\n"
-		"weft sim up cluster.net --clients 100 --loss 1%\n"
-		"weft topo gen mtree 8 3 | weft sim up -",
+		"weft topo gen mtree 8 3 | weft sim up - --clients 100 --loss 1%",
 	.opts = report_opts,
 	.shared = (const struct cli_opt *const[]){client_opts, flap_opts, profile_opts,
 						  manager_opts, rft_opts, NULL},

@@ -455,6 +455,9 @@ static void clients_text(const struct lab_clients_count *n)
 	       cli_count(n->busy), cli_count(n->refused));
 	printf("an answer after %s on average, %s at most\n", cli_duration(n->mean_ps),
 	       cli_duration(n->longest_ps));
+	if (n->gave_up)
+		printf("%u hosts gave up: a request was refused %s times, at last with status 0x%04x\n",
+		       n->gave_up, cli_count(n->refused), n->last_status);
 	printf("%s paths, %s members of the broadcast group: ", cli_count(n->paths),
 	       cli_count(n->members));
 	if (n->wrong_paths || n->wrong_trees)

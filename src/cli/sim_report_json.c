@@ -148,6 +148,7 @@ static void json_clients(struct json *j, const struct lab_clients_count *n)
 	json_u64(j, "answers", n->answers);
 	json_u64(j, "busy", n->busy);
 	json_u64(j, "refused", n->refused);
+	json_u64(j, "gave_up", n->gave_up);
 	json_u64(j, "paths", n->paths);
 	json_u64(j, "members", n->members);
 	json_u64(j, "wrong_paths", n->wrong_paths);

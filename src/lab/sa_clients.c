@@ -10,6 +10,7 @@
 #include "lab/lab_priv.h"
 #include "sim/kernel/sim_kernel.h"
 
+enum { REFUSALS_MOST = 1000 };	 /* one after another, then it gives up */
 #define POLL_PS (1 * PS_PER_MS)	 /* between looks at a port that is not Active, and after "busy" */
 #define WAIT_PS (20 * PS_PER_MS) /* for an answer */
 
@@ -22,11 +23,12 @@ struct client {
 	struct lab_clients *all;
 	port_id port;
 	unsigned step;
-	bool waits;    /* for the answer to its request */
-	uint64_t tid;  /* of it; each repetition has the same */
-	uint32_t turn; /* of its timer: earlier ones are over */
-	time_ps asked; /* when it was first sent */
-	uint16_t mlid; /* 0: it is no member yet */
+	bool waits;	   /* for the answer to its request */
+	uint64_t tid;	   /* of it; each repetition has the same */
+	uint32_t turn;	   /* of its timer: earlier ones are over */
+	time_ps asked;	   /* when it was first sent */
+	uint16_t mlid;	   /* 0: it is no member yet */
+	unsigned refusals; /* of its request, one after another */
 };
 
 struct path {
@@ -189,6 +191,20 @@ static void take(struct client *h, const uint8_t *mad)
 	h->step++;
 }
 
+/* Some refusals end: the manager does not know the host yet. Others do not: a link is slower than the group. */
+static void refused(struct client *h, unsigned status)
+{
+	struct lab_clients_count *n = &h->all->count;
+
+	if (status == IBA_STATUS_BUSY)
+		return;
+	n->refused++;
+	if (++h->refusals < REFUSALS_MOST)
+		return;
+	n->gave_up++;
+	n->last_status = status;
+}
+
 /* A refusal is repeated as "busy" is: the other host may not be there yet. */
 static void on_mad(void *ctx, const struct sim_smp *smp)
 {
@@ -204,10 +220,12 @@ static void on_mad(void *ctx, const struct sim_smp *smp)
 	h->waits = false;
 	if (status) {
 		n->busy += status == IBA_STATUS_BUSY;
-		n->refused += status != IBA_STATUS_BUSY;
-		turn_at(h, now + POLL_PS);
+		refused(h, status);
+		if (h->refusals < REFUSALS_MOST)
+			turn_at(h, now + POLL_PS);
 		return;
 	}
+	h->refusals = 0;
 	n->answers++;
 	n->longest_ps = MAX(n->longest_ps, now - h->asked);
 	h->all->sum += now - h->asked;
@@ -290,11 +308,11 @@ bool lab_clients_run(struct lab_clients *c, time_ps limit)
 {
 	time_ps now = sim_now(c->lab->sim);
 
-	while (c->count.done < c->count.clients && now < limit) {
+	while (c->count.done + c->count.gave_up < c->count.clients && now < limit) {
 		now = MIN(now + POLL_PS, limit);
 		lab_run_to(c->lab, now);
 	}
-	return c->count.done == c->count.clients && lab_run_ready(c->lab, limit);
+	return lab_run_ready(c->lab, limit) && c->count.done == c->count.clients;
 }
 
 /* ---- what devices hold ---- */

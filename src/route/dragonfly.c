@@ -23,8 +23,10 @@ enum {
 	DEFAULT_LANES = 8,
 	DEFAULT_VALIANT = 8,
 	NO_DETOURS = UINT16_MAX,
-	FEW_DETOURS = 1 << 12, /* one destination of a group or none */
+	FEW_DETOURS = 1 << 12,	  /* one destination of a group or none */
 	REFINE_ENTRIES = 1000000, /* larger tables are not refined */
+	TREES_ENTRIES =
+		20000, /* of larger ones it takes too long to know whether multicast trees fit */
 	REFINE_ROUNDS = 3,
 	REFINE_EVEN = 560,
 };
@@ -250,7 +252,7 @@ static bool refined(struct fly *y, const struct rt_opts *o, unsigned most)
 	all_route(y);
 	if (!refine_with_layers(&y->g, y->t, &how, most))
 		return false;
-	if (rt_multicast_sls(y->g.f, y->t, NULL))
+	if (y->t->entries > TREES_ENTRIES || rt_multicast_sls(y->g.f, y->t, NULL))
 		return true;
 	/* No SL is left for the trees of multicast groups: once more from other routes. */
 	rt_lanes_drop(y->t);

@@ -662,7 +662,7 @@ ok "the picture of a change" picture_is_whole
 all_have_runs()
 {
 	while IFS= read -r c; do
-		case $c in ctl | fabric | sm | top | ui | why | "vm "*) continue ;; esac # these speak to others, and have scripts of their own
+		case $c in ctl | fabric | perf | sm | top | ui | why | "vm "*) continue ;; esac # these speak to others, and have scripts of their own
 		grep -q "^!\{0,1\}$c\( \|\$\)" lines || { echo "no line in runs() for: $c" && return 1; }
 	done < names
 }

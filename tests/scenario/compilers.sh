@@ -7,7 +7,7 @@
 root=$1 built=$2 compiler=$3 seeds=${4:-200} max=${5:-64} all=${6:-}
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT INT TERM
-rooms="base iba fabric policy route sm sim lab trial"
+rooms="base iba fabric policy route sm sa sim lab trial"
 
 build() { # name, compiler and flags: one object a source, in parallel, in a directory of its room
 	name=$1
