@@ -402,22 +402,19 @@ unsigned rt_multicast_sls(const struct fab *f, const struct rt_tables *t, const 
 	struct rt_multicast m = {.f = f, .t = t, .rank = rank};
 	unsigned sls = 0;
 	struct mc_space x;
+	bool ordered;
 
 	if ((rank && !t->lanes) || f->nswitches < 2)
 		return 0xffff;
 	space_init(&x, &m);
-	for (unsigned sl = 0; rt_nvls(t) <= CHANNEL_VLS && sl < RT_SLS; sl++) {
-		x.order = mc_order_new(&x.g, t, rank, NULL);
+	x.order = mc_order_new(&x.g, t, rank, NULL);
+	ordered = rt_nvls(t) <= CHANNEL_VLS && mc_order_routes(x.order);
+	for (unsigned sl = 0; ordered && sl < (t->lanes ? RT_SLS : 1u); sl++) {
 		work_clear(&x);
-		if (mc_order_routes(x.order) && mc_order_base(&x, sl))
-			sls |= 1u << sl;
-		mc_order_free(x.order);
-		x.order = NULL;
-		if (!t->lanes)
-			sls = sls ? 0xffff : 0;
-		if (!t->lanes)
-			break;
+		sls |= mc_order_has_base(&x, sl) ? 1u << sl : 0;
 	}
+	if (!t->lanes)
+		sls = sls ? 0xffff : 0;
 	space_free(&x);
 	return sls;
 }

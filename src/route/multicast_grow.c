@@ -318,19 +318,37 @@ bool mc_order_grow(struct mc_space *x, const struct rt_group *gr, const struct r
 				      (x->base[gr->sl] ? by_base(&w) : by_spanning(&w)));
 }
 
-bool mc_order_base(struct mc_space *x, unsigned sl)
+/* A tree over all switches, for the SL of w->gr. */
+static bool spans_all(struct growth *w)
 {
-	struct rt_group all = {.mlid = IBA_LID_MCAST_FIRST, .sl = (uint8_t)sl};
-	struct growth w = growth_begin(x, &all);
+	struct mc_space *x = w->x;
 
 	x->w.n = 0;
 	for (uint32_t s = 0; s < x->g.n; s++) {
 		x->w.terminal[s] = true;
 		x->w.list[x->w.n++] = s;
 	}
-	if (!growth_end(&w, x->w.n > 1 && by_spanning(&w)))
+	return x->w.n > 1 && by_spanning(w);
+}
+
+bool mc_order_base(struct mc_space *x, unsigned sl)
+{
+	struct rt_group all = {.mlid = IBA_LID_MCAST_FIRST, .sl = (uint8_t)sl};
+	struct growth w = growth_begin(x, &all);
+
+	if (!growth_end(&w, spans_all(&w)))
 		return false;
 	x->base[sl] = mem_array(x->g.n + 1u, sizeof(*x->base[sl]));
 	memcpy(x->base[sl], x->w.links, x->g.n * sizeof(*x->base[sl]));
 	return true;
+}
+
+bool mc_order_has_base(struct mc_space *x, unsigned sl)
+{
+	struct rt_group all = {.mlid = IBA_LID_MCAST_FIRST, .sl = (uint8_t)sl};
+	struct growth w = growth_begin(x, &all);
+	bool ok = spans_all(&w);
+
+	growth_end(&w, false);
+	return ok;
 }

@@ -94,6 +94,8 @@ void mc_order_undo(struct mc_order *o, size_t mark); /* what was logged since */
 /* multicast_grow.c */
 /* A tree over all switches, whose dependencies stay in the order: x->base[sl]. False: none fits. */
 bool mc_order_base(struct mc_space *x, unsigned sl);
+/* Whether there is one: nothing of it stays in the order. */
+bool mc_order_has_base(struct mc_space *x, unsigned sl);
 /* Fills w.links, with dependencies that were added to the order; false: no tree was found. */
 bool mc_order_grow(struct mc_space *x, const struct rt_group *gr, const struct rt_mtree *old);
 

@@ -571,9 +571,15 @@ static bool refusal(const struct world *w, const struct sa_ask *a, const struct 
 	bool bad_lid = (ASKS(a, slid) && no_such_lid(w, q->slid)) ||
 		       (ASKS(a, dlid) && no_such_lid(w, q->dlid)) ||
 		       (ASKS(a, sgid) && ASKS(a, slid)) || (ASKS(a, dgid) && ASKS(a, dlid));
+	bool bad_mtu = ASKS(a, mtu) && ASKS(a, mtu_selector) && q->mtu_selector != 3 &&
+		       (!q->mtu || q->mtu > 5);
+	bool bad_rate = ASKS(a, rate) && ASKS(a, rate_selector) && q->rate_selector != 3 &&
+			(q->rate >= RATES || !rates[q->rate]);
 	bool few = a->method == IBA_GET &&
 		   ((!ASKS(a, sgid) && !ASKS(a, slid)) || (!ASKS(a, dgid) && !ASKS(a, dlid)));
 
+	if (bad_mtu || bad_rate)
+		return status == IBA_SA_INVALID;
 	switch (status) {
 	case 0:
 		return !bad_gid && !few;
