@@ -455,7 +455,7 @@ TEST(damaged_trees_are_routed_by_their_levels)
 		fab_free(f);
 		forest_free(&x);
 	}
-	print_message("routed %u, pairs %llu, detours %llu\n", routed,
+	print_message("# routed %u, pairs %llu, detours %llu\n", routed,
 		      (unsigned long long)found.pairs, (unsigned long long)found.detours);
 	assert_true(found.detours * 200 < found.pairs);
 }
