@@ -12,17 +12,6 @@ enum { DEEPEST = 8, MOST_MADE = 1 << 16 };
 
 /* ---- types ---- */
 
-static struct nl_span trim(struct nl_span w)
-{
-	while (w.n && (*w.s == ' ' || *w.s == '\t')) {
-		w.s++;
-		w.n--;
-	}
-	while (w.n && (w.s[w.n - 1] == ' ' || w.s[w.n - 1] == '\t'))
-		w.n--;
-	return w;
-}
-
 /* The next part of a list with commas. */
 static bool list_next(struct nl_span *list, struct nl_span *part)
 {
@@ -34,7 +23,7 @@ static bool list_next(struct nl_span *list, struct nl_span *part)
 	*part = (struct nl_span){list->s, comma ? (size_t)(comma - list->s) : list->n};
 	list->s += part->n + (comma != NULL);
 	list->n -= part->n + (comma != NULL);
-	*part = trim(*part);
+	*part = import_trimmed(*part);
 	return true;
 }
 
@@ -81,8 +70,10 @@ static struct nl_span modifier_of(struct nl_span cfg, struct nl_span name)
 		const char *is = part.n ? memchr(part.s, '=', part.n) : NULL;
 
 		if (is &&
-		    import_span_same(trim((struct nl_span){part.s, (size_t)(is - part.s)}), name))
-			return trim((struct nl_span){is + 1, (size_t)(part.s + part.n - is - 1)});
+		    import_span_same(
+			    import_trimmed((struct nl_span){part.s, (size_t)(is - part.s)}), name))
+			return import_trimmed(
+				(struct nl_span){is + 1, (size_t)(part.s + part.n - is - 1)});
 	}
 	return (struct nl_span){0};
 }

@@ -43,6 +43,7 @@ int import_net_dump(struct import *im);
 /* Words up to a blank; "-4x-10G->", of which both may be missing: 0. */
 struct nl_span import_word(struct nl *l);
 bool import_span_same(struct nl_span a, struct nl_span b);
+struct nl_span import_trimmed(struct nl_span w); /* without blanks around it */
 int import_arrow(struct nl *l, uint8_t *width, uint8_t *speed);
 int import_line_ends(struct nl *l);  /* a message, if something is left */
 bool import_line(struct import *im); /* the next line into l.at and l.end; false: there is none */

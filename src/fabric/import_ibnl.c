@@ -9,6 +9,17 @@
 
 enum { MOST = 1 << 20 }; /* boards, instances, pins */
 
+struct nl_span import_trimmed(struct nl_span w)
+{
+	while (w.n && (*w.s == ' ' || *w.s == '\t')) {
+		w.s++;
+		w.n--;
+	}
+	while (w.n && (w.s[w.n - 1] == ' ' || w.s[w.n - 1] == '\t'))
+		w.n--;
+	return w;
+}
+
 bool import_span_same(struct nl_span a, struct nl_span b)
 {
 	return a.n == b.n && !memcmp(a.s, b.s, a.n);

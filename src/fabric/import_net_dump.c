@@ -50,17 +50,6 @@ struct dump {
 
 /* ---- cells ---- */
 
-static struct nl_span trimmed(struct nl_span w)
-{
-	while (w.n && (*w.s == ' ' || *w.s == '\t')) {
-		w.s++;
-		w.n--;
-	}
-	while (w.n && (w.s[w.n - 1] == ' ' || w.s[w.n - 1] == '\t'))
-		w.n--;
-	return w;
-}
-
 /* Up to a colon; the last one to the end of the line, since names have colons. */
 static struct nl_span take_cell(struct nl *l, bool last)
 {
@@ -68,7 +57,7 @@ static struct nl_span take_cell(struct nl *l, bool last)
 	const char *colon = last ? NULL : memchr(start, ':', (size_t)(l->end - start));
 
 	l->at = colon ? colon + 1 : l->end;
-	return trimmed((struct nl_span){start, (size_t)((colon ? colon : l->end) - start)});
+	return import_trimmed((struct nl_span){start, (size_t)((colon ? colon : l->end) - start)});
 }
 
 static struct nl_span unquoted(struct nl_span w)
@@ -111,15 +100,15 @@ static int block_line(struct import *im, struct dump *d)
 
 		if (!comma)
 			return nl_fail(&im->l, "a switch: \"NAME\", VENDOR, 0xGUID, LID N");
-		cell[i] =
-			trimmed((struct nl_span){comma + 1, (size_t)(rest.s + rest.n - comma - 1)});
+		cell[i] = import_trimmed(
+			(struct nl_span){comma + 1, (size_t)(rest.s + rest.n - comma - 1)});
 		rest.n = (size_t)(comma - rest.s);
 	}
 	b.guid = number(cell[1]);
 	if (!b.guid || cell[0].n < 5 || strncasecmp(cell[0].s, "LID ", 4))
 		return nl_fail(&im->l, "a switch: \"NAME\", VENDOR, 0xGUID, LID N");
 	b.lid = number((struct nl_span){cell[0].s + 4, cell[0].n - 4});
-	b.name = unquoted(trimmed(rest));
+	b.name = unquoted(import_trimmed(rest));
 	if (map64_get(&d->by_guid, b.guid) != MAP_NONE)
 		return nl_fail_found(&im->l, "one block for each switch",
 				     "GUID 0x%016llx a second time", (unsigned long long)b.guid);

@@ -185,6 +185,16 @@ sm_ask()
 	"$weft" ctl --socket "$dir/ctl" --json "$@" 2> ctl.err
 }
 
+# A second manager that a test started as $second_pid.
+second_pid=
+second_stop()
+{
+	[ -n "$second_pid" ] || return 0
+	kill "$second_pid" 2> /dev/null
+	wait "$second_pid" 2> /dev/null
+	second_pid=
+}
+
 sm_changes()
 {
 	sm_ask status | jq '.changes // 0'

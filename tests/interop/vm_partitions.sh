@@ -19,16 +19,7 @@ need smpquery saquery jq
 umad=$(cd "$(dirname "$weft")/../preload" 2> /dev/null && pwd)/libweft-umad.so
 [ -e "$umad" ] || { echo "1..0 # SKIP libweft-umad is not built" && exit 0; }
 preload=$umad # libumad2sim's clients do not follow a machine that moves
-second_pid=
 trap 'second_stop; sm_stop; fabric_stop; cd /; rm -rf "$dir"' EXIT
-
-second_stop()
-{
-	[ -n "$second_pid" ] || return 0
-	kill "$second_pid" 2> /dev/null
-	wait "$second_pid" 2> /dev/null
-	second_pid=
-}
 
 vm()
 {

@@ -15,16 +15,7 @@ tests=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=tests/interop/lib_fabric.sh
 . "$tests/lib_fabric.sh"
 need jq
-second_pid=
 trap 'second_stop; sm_stop; fabric_stop; cd /; rm -rf "$dir"' EXIT
-
-second_stop()
-{
-	[ -n "$second_pid" ] || return 0
-	kill "$second_pid" 2> /dev/null
-	wait "$second_pid" 2> /dev/null
-	second_pid=
-}
 
 vm()
 {
