@@ -10,9 +10,23 @@
 
 #include "base/spelling.h"
 
+enum { OPENSM_PERF_PERIOD = 180 }; /* seconds, unless perfmgr_sweep_time_s says otherwise */
+
+/* What depends on the engine, which a later line may name. */
+struct late {
+	const struct opensm_key *key; /* NULL: not in the text */
+	unsigned line;
+	char value[256];
+};
+
+enum { LATE_ROOTS, LATE_COMPUTE, LATE_IO, LATE_LFTS, NLATE };
+
 struct reader {
 	const char *file;
-	unsigned line;
+	unsigned line, engine_line;
+	struct late late[NLATE];
+	bool perfmgr;
+	uint64_t perf_seconds;
 	struct opensm_result *r;
 	struct err *e;
 };
@@ -89,7 +103,7 @@ static int set_bool(const struct reader *x, const struct opensm_key *k, const ch
 /* ---- words ---- */
 
 /* Engines of OpenSM, the first one of a list, and those that take their place. */
-static int set_engine(const struct reader *x, const struct opensm_key *k, const char *value)
+static int set_engine(struct reader *x, const struct opensm_key *k, const char *value)
 {
 	static const struct {
 		const char *theirs, *ours;
@@ -98,7 +112,8 @@ static int set_engine(const struct reader *x, const struct opensm_key *k, const 
 		       {"ftree", "tree", true},	      {"nue", "nue", true},
 		       {"torus-2QoS", "torus", true}, {"dor", "torus", false},
 		       {"dfsssp", "balanced", false}, {"sssp", "balanced", false},
-		       {"lash", "balanced", false},   {"dnup", "updn", false}};
+		       {"lash", "balanced", false},   {"dnup", "updn", false},
+		       {"file", "file", true}};
 	char first[32], why[96];
 
 	snprintf(first, sizeof(first), "%.*s", (int)strcspn(value, ", \t"), value);
@@ -109,13 +124,14 @@ static int set_engine(const struct reader *x, const struct opensm_key *k, const 
 			 engines[i].ours);
 		if (!engines[i].same || strcmp(first, value))
 			left(x, k->name, value, why);
+		x->engine_line = x->line;
 		return set(x, k, engines[i].ours);
 	}
 	left(x, k->name, value, "Weft has no such engine: auto chooses one");
 	return 0;
 }
 
-static int set_words(const struct reader *x, const struct opensm_key *k, const char *value)
+static int set_words(struct reader *x, const struct opensm_key *k, const char *value)
 {
 	bool v;
 	int rc;
@@ -160,9 +176,87 @@ static int set_file(const struct reader *x, const struct opensm_key *k, const ch
 	return 0;
 }
 
+static int keep(struct reader *x, const struct opensm_key *k, const char *value)
+{
+	static const char *const to[NLATE] = {[LATE_ROOTS] = "routes.roots",
+					      [LATE_COMPUTE] = "routes.compute_nodes",
+					      [LATE_IO] = "routes.io_nodes",
+					      [LATE_LFTS] = "routes.file"};
+	unsigned i = 0;
+
+	while (strcmp(to[i], k->to))
+		i++;
+	if (strlen(value) + 2 > sizeof(x->late[i].value))
+		return expected(x, k->name, "a path of up to 254 bytes", value);
+	x->late[i] = (struct late){.key = k, .line = x->line};
+	snprintf(x->late[i].value, sizeof(x->late[i].value), "%s%s",
+		 k->how == OPENSM_LIST ? "@" : "", value);
+	return 0;
+}
+
+/* Why the engine has no use for it; NULL: it has. */
+static const char *why_not(const struct sm_supply *engine, unsigned i)
+{
+	bool given = engine->engine && engine->engine->given;
+
+	if (i == LATE_LFTS)
+		return given ? NULL : "it has no effect without routing_engine file";
+	if (i == LATE_ROOTS)
+		return NULL;
+	return engine->choose || (engine->engine && engine->engine->groups)
+		       ? NULL
+		       : "the engine does not balance groups of hosts (routes.engine)";
+}
+
+static int late_set(struct reader *x)
+{
+	const struct sm_supply *const *engine = &x->r->s.sm.mechanism.routes;
+	int rc = 0;
+
+	for (unsigned i = 0; !rc && i < NLATE; i++) {
+		const struct late *l = &x->late[i];
+		const char *why = l->key ? why_not(*engine, i) : NULL;
+
+		x->line = l->line;
+		if (why)
+			left(x, l->key->name, l->value + (i != LATE_LFTS), why);
+		else if (l->key)
+			rc = set(x, l->key, l->value);
+	}
+	if (!rc && (*engine)->engine && (*engine)->engine->given && !x->late[LATE_LFTS].key) {
+		struct opensm_key engine_key = {.name = "routing_engine", .to = "routes.engine"};
+
+		x->line = x->engine_line;
+		left(x, "routing_engine", "file", "without lfts_file: auto chooses an engine");
+		rc = set(x, &engine_key, "auto");
+	}
+	return rc;
+}
+
+/* One key says whether, the other one how often. */
+static int perf_read(struct reader *x, const struct opensm_key *k, const char *value)
+{
+	if (!strcmp(k->name, "perfmgr"))
+		return truth(x, k, value, &x->perfmgr);
+	return parse_u64(value, &x->perf_seconds) ? expected(x, k->name, "a number", value) : 0;
+}
+
+static int perf_set(const struct reader *x)
+{
+	const struct opensm_key *k = opensm_keys;
+	char text[32];
+
+	if (!x->perfmgr)
+		return 0;
+	while (k->how != OPENSM_PERF)
+		k++;
+	snprintf(text, sizeof(text), "%llus", (unsigned long long)x->perf_seconds);
+	return set(x, k, text);
+}
+
 /* ---- lines ---- */
 
-static int apply(const struct reader *x, const struct opensm_key *k, const char *value)
+static int apply(struct reader *x, const struct opensm_key *k, const char *value)
 {
 	bool none = !strcmp(value, "(null)");
 
@@ -190,6 +284,11 @@ static int apply(const struct reader *x, const struct opensm_key *k, const char 
 		return none ? 0 : set_class(x, k, value);
 	case OPENSM_FILE:
 		return none ? 0 : set_file(x, k, value);
+	case OPENSM_LIST:
+	case OPENSM_LFTS:
+		return none ? 0 : keep(x, k, value);
+	case OPENSM_PERF:
+		return perf_read(x, k, value);
 	case OPENSM_LEFT:
 		left(x, k->name, value, k->to);
 		return 0;
@@ -210,7 +309,7 @@ static void unknown(const struct reader *x, const char *key, const char *value)
 	left(x, key, value, why);
 }
 
-static int line_read(const struct reader *x, char *s)
+static int line_read(struct reader *x, char *s)
 {
 	char *value = s + strcspn(s, " \t=");
 
@@ -243,7 +342,7 @@ static bool is_text(const char *s, size_t len)
 int settings_from_opensm(const char *file, const char *text, size_t len, struct opensm_result *r,
 			 struct err *e)
 {
-	struct reader x = {.file = file, .r = r, .e = e};
+	struct reader x = {.file = file, .r = r, .e = e, .perf_seconds = OPENSM_PERF_PERIOD};
 	const char *end = text + len;
 	int rc = 0;
 
@@ -266,6 +365,10 @@ int settings_from_opensm(const char *file, const char *text, size_t len, struct 
 		free(line);
 		text = stop + 1;
 	}
+	if (!rc)
+		rc = late_set(&x);
+	if (!rc)
+		rc = perf_set(&x);
 	x.line = r->qos_policy_line;
 	if (!r->s.sm.qos && r->qos_policy_line)
 		left(&x, "qos_policy_file", r->qos_policy, "it has no effect while qos is FALSE");

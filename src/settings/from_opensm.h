@@ -20,6 +20,9 @@ enum opensm_how {
 	OPENSM_WORDS,  /* by a table of words: routing engines, traps */
 	OPENSM_CLASS,  /* a table of VLs */
 	OPENSM_FILE,   /* a file that the caller may read */
+	OPENSM_LIST,   /* a file of GUIDs that the manager reads: @FILE */
+	OPENSM_LFTS,   /* tables of engine file */
+	OPENSM_PERF,   /* whether and how often counters are read, both by the end of the text */
 	OPENSM_LEFT,   /* no equivalent */
 };
 

@@ -15,7 +15,7 @@
 	}
 
 static const char congestion[] = "there is no congestion control manager";
-static const char perfmgr[] = "counters are read when perf.period is set (docs/counters.md)";
+static const char perfmgr[] = "see the section perf and docs/counters.md";
 static const char engine_of_opensm[] =
 	"it belongs to an engine of OpenSM; docs/routing.md lists Weft's engines";
 static const char order_of_ports[] = "engines balance ports by themselves";
@@ -69,10 +69,10 @@ const struct opensm_key opensm_keys[] = {
 	{"connect_roots", "FALSE", OPENSM_LEFT, by_default, false},
 	{"use_ucast_cache", "FALSE", OPENSM_LEFT, "repairs change only what a failure changed", false},
 	{"lid_matrix_dump_file", "(null)", OPENSM_LEFT, engine_of_opensm, false},
-	{"lfts_file", "(null)", OPENSM_LEFT, "routes are computed; weft route verify reads such a file", false},
-	{"root_guid_file", "(null)", OPENSM_LEFT, "write the GUIDs of the file into routes.roots", false},
-	{"cn_guid_file", "(null)", OPENSM_LEFT, "weft route compute --groups reads it; the manager has no groups", false},
-	{"io_guid_file", "(null)", OPENSM_LEFT, "weft route compute --groups reads it; the manager has no groups", false},
+	{"lfts_file", "(null)", OPENSM_LFTS, "routes.file", false},
+	{"root_guid_file", "(null)", OPENSM_LIST, "routes.roots", false},
+	{"cn_guid_file", "(null)", OPENSM_LIST, "routes.compute_nodes", false},
+	{"io_guid_file", "(null)", OPENSM_LIST, "routes.io_nodes", false},
 	{"quasi_ftree_indexing", "FALSE", OPENSM_LEFT, engine_of_opensm, false},
 	{"max_reverse_hops", "0", OPENSM_LEFT, engine_of_opensm, false},
 	{"ids_guid_file", "(null)", OPENSM_LEFT, engine_of_opensm, false},
@@ -84,8 +84,8 @@ const struct opensm_key opensm_keys[] = {
 	{"port_shifting", "FALSE", OPENSM_LEFT, order_of_ports, false},
 	{"scatter_ports", "0", OPENSM_LEFT, "see routes.ties", false},
 	{"guid_routing_order_no_scatter", "FALSE", OPENSM_LEFT, order_of_ports, false},
-	{"sa_db_file", "(null)", OPENSM_LEFT, sa_only, false},
-	{"sa_db_dump", "FALSE", OPENSM_LEFT, sa_only, false},
+	{"sa_db_file", "(null)", OPENSM_LEFT, "registrations of hosts are kept beside files.state, and survive a restart", false},
+	{"sa_db_dump", "FALSE", OPENSM_LEFT, "opensm-sa.dump is written into files.dumps", false},
 	{"torus_config", "/etc/opensm/torus-2QoS.conf", OPENSM_LEFT, "engine torus finds the torus in the wiring", false},
 	{"sm_priority", "0", OPENSM_NUMBER, "election.priority", false},
 	{"ignore_other_sm", "FALSE", OPENSM_NOT, "election.contest", false},
@@ -100,7 +100,7 @@ const struct opensm_key opensm_keys[] = {
 	{"long_transaction_timeout", "500", OPENSM_LEFT, "all SMPs have the same timeout (manager.timeout)", false},
 	{"max_msg_fifo_timeout", "10000", OPENSM_LEFT, sa_only, false},
 	{"single_thread", "FALSE", OPENSM_LEFT, "one thread answers; see routes.threads for the computation", false},
-	{"daemon", "FALSE", OPENSM_LEFT, "weft sm stays in the foreground: systemd runs it (data/weft.service)", false},
+	{"daemon", "FALSE", OPENSM_LEFT, "weft sm stays in the foreground: systemd runs it (weft-sm.service)", false},
 	{"sm_inactive", "FALSE", OPENSM_LEFT, "a manager that is not wanted is not started", false},
 	{"babbling_port_policy", "FALSE", OPENSM_LEFT, "see the section damping: links that change too often are held", false},
 	{"drop_event_subscriptions", "FALSE", OPENSM_LEFT, sa_only, false},
@@ -109,9 +109,9 @@ const struct opensm_key opensm_keys[] = {
 	{"use_original_extended_sa_rates_only", "FALSE", OPENSM_LEFT, sa_only, false},
 	{"use_optimized_slvl", "FALSE", OPENSM_LEFT, "SL-to-VL tables are set one by one where they differ", false},
 	{"fsync_high_avail_files", "TRUE", OPENSM_LEFT, by_default, false},
-	{"perfmgr", "FALSE", OPENSM_LEFT, perfmgr, false},
+	{"perfmgr", "FALSE", OPENSM_PERF, "perf.period", false},
 	{"perfmgr_redir", "TRUE", OPENSM_LEFT, perfmgr, false},
-	{"perfmgr_sweep_time_s", "180", OPENSM_LEFT, perfmgr, false},
+	{"perfmgr_sweep_time_s", "180", OPENSM_PERF, "perf.period", false},
 	{"perfmgr_max_outstanding_queries", "500", OPENSM_LEFT, perfmgr, false},
 	{"perfmgr_ignore_cas", "FALSE", OPENSM_LEFT, perfmgr, false},
 	{"perfmgr_rm_nodes", "TRUE", OPENSM_LEFT, perfmgr, false},

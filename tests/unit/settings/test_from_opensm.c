@@ -32,8 +32,12 @@ static const char *other(const struct opensm_key *k)
 		return "3000";
 	case OPENSM_TEXT:
 	case OPENSM_FILE:
+	case OPENSM_LIST:
+	case OPENSM_LFTS:
 	case OPENSM_LEFT:
 		return "/other";
+	case OPENSM_PERF:
+		return strcmp(k->dflt, "FALSE") ? "20" : "TRUE";
 	case OPENSM_CHOICE:
 		return "in";
 	case OPENSM_CLASS:
@@ -73,6 +77,10 @@ TEST(each_key_becomes_a_setting_or_is_listed)
 		snprintf(text, sizeof(text), "%s %s\n", k->name, other(k));
 		if (strstr(k->name, "m_key_protection"))
 			snprintf(text, sizeof(text), "m_key 0x1\n%s 1\n", k->name);
+		if (k->how == OPENSM_LFTS)
+			snprintf(text, sizeof(text), "%s /other\nrouting_engine file\n", k->name);
+		if (strstr(k->name, "perfmgr_sweep"))
+			snprintf(text, sizeof(text), "%s 20\nperfmgr TRUE\n", k->name);
 		if (convert(text, &r, &e))
 			fail_msg("%s: %s", k->name, e.text);
 		if (k->how == OPENSM_LEFT) {
@@ -116,13 +124,16 @@ TEST(the_template_itself)
 TEST(values)
 {
 	struct opensm_result r;
+	struct strbuf out = {0};
 	struct err e;
 
 	assert_int_equal(
 		convert("sweep_interval 20\nm_key=0x0017\nignore_other_sm TRUE\nsweep_on_trap FALSE\n"
 			"sminfo_polling_timeout 500\npart_enforce out\nrouting_engine updn\n"
 			"force_link_width 2 # 4x\nqos_swe_vlarb_low 0:4,1:64\nqos_sl2vl 0,1,2,15\n"
-			"transaction_timeout 0x64\n",
+			"transaction_timeout 0x64\nperfmgr_sweep_time_s 20\nperfmgr TRUE\n"
+			"root_guid_file /etc/opensm/roots\nio_guid_file /etc/opensm/io\n"
+			"cn_guid_file (null)\n",
 			&r, &e),
 		0);
 	assert_int_equal(r.s.sm.sweep_period_ps, 20 * PS_PER_S);
@@ -138,8 +149,40 @@ TEST(values)
 	assert_int_equal(r.p->vls[POL_SWITCH_PORT].low[1].weight, 64);
 	assert_int_equal(r.p->vls[POL_ANY_PORT].sl2vl[3], 15);
 	assert_int_equal(r.p->vls[POL_ANY_PORT].sl2vl[4], 0);
+	assert_int_equal(r.s.perf.period, 20 * PS_PER_S);
 	assert_int_equal(r.left.n, 0);
+	settings_print_changed(&r.s, r.p, &out);
+	assert_non_null(strstr(out.s, "roots: [\"@/etc/opensm/roots\"]"));
+	assert_non_null(strstr(out.s, "io_nodes: [\"@/etc/opensm/io\"]"));
+	strbuf_free(&out);
 	opensm_result_free(&r);
+}
+
+static void engine_is(const char *text, const char *engine, const char *lfts, const char *listed)
+{
+	struct opensm_result r;
+	struct err e;
+
+	assert_int_equal(convert(text, &r, &e), 0);
+	assert_string_equal(r.s.sm.mechanism.routes->name, engine);
+	assert_string_equal(r.s.routes_file, lfts);
+	assert_int_equal(r.left.n, listed != NULL);
+	if (listed)
+		assert_string_equal(r.left.at[0], listed);
+	opensm_result_free(&r);
+}
+
+TEST(what_depends_on_the_engine)
+{
+	engine_is("lfts_file /l\nrouting_engine file\n", "file", "/l", NULL);
+	engine_is("\nrouting_engine file\n", "auto", "",
+		  "o.conf:2: routing_engine file: without lfts_file: auto chooses an engine");
+	engine_is("\nlfts_file /l\nrouting_engine updn", "updn", "",
+		  "o.conf:2: lfts_file /l: it has no effect without routing_engine file");
+	engine_is("io_guid_file /io\nrouting_engine nue", "nue", "",
+		  "o.conf:1: io_guid_file /io: the engine does not balance groups of hosts "
+		  "(routes.engine)");
+	engine_is("io_guid_file /io\nrouting_engine ftree", "tree", "", NULL);
 }
 
 TEST(what_is_listed)
@@ -148,11 +191,12 @@ TEST(what_is_listed)
 	struct err e;
 
 	assert_int_equal(
-		convert("perfmgr TRUE\nrouting_engine dfsssp\nsweep_intervall 3\n", &r, &e), 0);
+		convert("perfmgr_redir FALSE\nrouting_engine dfsssp\nsweep_intervall 3\n", &r, &e),
+		0);
 	assert_int_equal(r.left.n, 3);
 	assert_string_equal(
 		r.left.at[0],
-		"o.conf:1: perfmgr TRUE: counters are read when perf.period is set (docs/counters.md)");
+		"o.conf:1: perfmgr_redir FALSE: see the section perf and docs/counters.md");
 	assert_string_equal(
 		r.left.at[1],
 		"o.conf:2: routing_engine dfsssp: engine balanced takes its place (routes.engine)");
@@ -191,6 +235,7 @@ int main(void)
 		cmocka_unit_test(each_key_becomes_a_setting_or_is_listed),
 		cmocka_unit_test(the_template_itself),
 		cmocka_unit_test(values),
+		cmocka_unit_test(what_depends_on_the_engine),
 		cmocka_unit_test(what_is_listed),
 		cmocka_unit_test(faults_by_line),
 	};
