@@ -27,6 +27,7 @@ struct reader {
 	struct late late[NLATE];
 	bool perfmgr;
 	uint64_t perf_seconds;
+	unsigned perf_line;
 	struct opensm_result *r;
 	struct err *e;
 };
@@ -238,20 +239,25 @@ static int perf_read(struct reader *x, const struct opensm_key *k, const char *v
 {
 	if (!strcmp(k->name, "perfmgr"))
 		return truth(x, k, value, &x->perfmgr);
+	x->perf_line = x->line;
 	return parse_u64(value, &x->perf_seconds) ? expected(x, k->name, "a number", value) : 0;
 }
 
-static int perf_set(const struct reader *x)
+static int perf_set(struct reader *x)
 {
 	const struct opensm_key *k = opensm_keys;
 	char text[32];
 
-	if (!x->perfmgr)
-		return 0;
+	snprintf(text, sizeof(text), "%llus", (unsigned long long)x->perf_seconds);
 	while (k->how != OPENSM_PERF)
 		k++;
-	snprintf(text, sizeof(text), "%llus", (unsigned long long)x->perf_seconds);
-	return set(x, k, text);
+	if (x->perfmgr)
+		return set(x, k, text);
+	x->line = x->perf_line;
+	text[strlen(text) - 1] = 0;
+	if (x->line)
+		left(x, "perfmgr_sweep_time_s", text, "it has no effect while perfmgr is FALSE");
+	return 0;
 }
 
 /* ---- lines ---- */

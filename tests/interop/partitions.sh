@@ -171,6 +171,7 @@ other()
 	dump_files_dir) echo "$dir" ;;
 	partition_config_file) echo "$dir/partitions.conf" ;;
 	qos_policy_file) echo "$dir/none.conf" ;;
+	root_guid_file | cn_guid_file | io_guid_file) echo "$dir/guids" ;;
 	*) case $2 in
 		TRUE) echo FALSE ;;
 		FALSE) echo TRUE ;;
@@ -185,6 +186,7 @@ other()
 each_changed()
 {
 	echo 'A=0x10 : ALL=full;' > partitions.conf
+	echo 0x10 > guids
 	"$weft" config from-opensm template 2> /dev/null | grep -v '^#' > same.yaml
 	while read -r key; do
 		value=$(sed -n "s/^$key //p" template | head -n 1)

@@ -183,6 +183,8 @@ TEST(what_depends_on_the_engine)
 		  "o.conf:1: io_guid_file /io: the engine does not balance groups of hosts "
 		  "(routes.engine)");
 	engine_is("io_guid_file /io\nrouting_engine ftree", "tree", "", NULL);
+	engine_is("perfmgr_sweep_time_s 7", "auto", "",
+		  "o.conf:1: perfmgr_sweep_time_s 7: it has no effect while perfmgr is FALSE");
 }
 
 TEST(what_is_listed)
