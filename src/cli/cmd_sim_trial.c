@@ -517,7 +517,7 @@ const struct cli_cmd cmd_sim_trial = {
 		"weft sim trial --seed 1980\nweft sim trial --seed 1 --count 2000\n"
 		"weft sim trial --seed 42 --max-switches 16 --json\n"
 		"weft sim trial --change --seed 7 --count 100\n"
-		"weft sim trial --change --engines random --count 100\n"
+		"weft sim trial --change --engines random --count 10\n"
 		"weft sim trial --vms --seed 3 --count 10\n"
 		"weft sim trial --vms --cuts --seed 3 --count 10\n"
 		"weft sim trial --vms --fabric tree --fabric torus --migrations 200 --seed 1\n"
