@@ -38,6 +38,16 @@ skip()
 	echo "ok $n - $1 # SKIP $2"
 }
 
+# plain_only NAME COMMAND...: as ok; not run under sanitizers
+plain_only()
+{
+	if [ "${WEFT_SANITIZED:-0}" = 0 ]; then
+		ok "$@"
+	else
+		skip "$1" "takes long under sanitizers: in the plain run"
+	fi
+}
+
 # need PROGRAM...: without one of them there is nothing to compare with
 need()
 {

@@ -4,7 +4,7 @@
 # usage: compilers.sh SOURCE_ROOT TEST_TRIALS COMPILER [SEEDS] [MAX_SWITCHES] [all]      prints TAP
 # TEST_TRIALS is one of the programs, already built by COMPILER with optimisation (-O2). Beside it clang -O0, which differs in both; all:
 # also gcc -O0 and clang -O3 (make soak).
-root=$1 built=$2 compiler=$3 seeds=${4:-200} max=${5:-64} all=${6:-}
+root=$1 built=$2 compiler=$3 seeds=${4:-100} max=${5:-64} all=${6:-}
 tmp=$(mktemp -d) || exit 2
 trap 'rm -rf "$tmp"' EXIT INT TERM
 rooms="base iba fabric policy route sm sa sim lab trial"
