@@ -120,7 +120,7 @@ static uint32_t arc_by(const struct switch_graph *g, const struct rt_tables *t, 
 
 static bool mixed_add(struct mc_order *o, uint32_t a, uint32_t b)
 {
-	return a == FAB_NONE || b == FAB_NONE || mc_order_add(o, channel(a, 0), channel(b, 0));
+	return a == FAB_NONE || b == FAB_NONE || mc_order_route(o, a, b);
 }
 
 /* Pairs of entries for one LID; where the order is outwards, an old entry never follows a new one. */
@@ -294,6 +294,8 @@ void rt_multicast_between(const struct rt_mchange *c, rt_mtrees *mid, struct rt_
 	struct between b = {.c = c};
 
 	*lost = (struct rt_mlosses){0};
+	if (!c->old->n) /* nothing has to be on the way */
+		return;
 	graph_init(&b.g, c->f, fab_top_lid(c->f));
 	b.links = mem_array(b.g.n + 1u, sizeof(*b.links));
 	new_make(&b);

@@ -54,6 +54,7 @@ void mc_order_free(struct mc_order *o)
 	channel_order_free(&o->o);
 	free(o->key);
 	free(o->off);
+	free(o->routed);
 	vec_free(&o->log);
 	free(o);
 }
@@ -82,6 +83,19 @@ void mc_order_undo(struct mc_order *o, size_t mark)
 
 /* ---- unicast routes ---- */
 
+bool mc_order_route(struct mc_order *o, uint32_t a, uint32_t b)
+{
+	const struct switch_graph *g = o->o.g;
+	size_t bit = (size_t)a * g->ports + g->arc[b].port;
+
+	if (!o->routed)
+		o->routed = mem_zarray(((size_t)g->narcs * g->ports + 64) / 64, sizeof(*o->routed));
+	if (o->routed[bit / 64] >> bit % 64 & 1)
+		return true;
+	o->routed[bit / 64] |= 1ull << bit % 64;
+	return mc_order_add(o, channel(a, 0), channel(b, 0));
+}
+
 /* The routes to one LID where all packets are on VL 0. */
 static bool lid_plain(struct mc_order *o, uint32_t lid)
 {
@@ -93,7 +107,7 @@ static bool lid_plain(struct mc_order *o, uint32_t lid)
 		if (a == FAB_NONE)
 			continue;
 		b = graph_arc(g, g->arc[a].to, rt_row(o->t, g->arc[a].to)[lid]);
-		if (b != FAB_NONE && !mc_order_add(o, channel(a, 0), channel(b, 0)))
+		if (b != FAB_NONE && !mc_order_route(o, a, b))
 			return false;
 	}
 	return true;

@@ -20,8 +20,9 @@ struct mc_order {
 	struct channel_order o;
 	const struct rt_tables *t; /* SL-to-VL maps; without lanes all is VL 0 */
 	uint64_t *key;
-	mc_deps log; /* what the running trial added */
-	bool *off;   /* [arc][port of the next switch]: turns that are disabled; NULL: none */
+	mc_deps log;	  /* what the running trial added */
+	bool *off;	  /* [arc][port of the next switch]: turns that are disabled; NULL: none */
+	uint64_t *routed; /* the same, bit by bit: what mc_order_route() added; NULL: nothing */
 };
 
 /* A tree while it is built. Arrays by switch. */
@@ -85,6 +86,9 @@ void mc_order_free(struct mc_order *o);
 /* Dependencies of unicast tables; false: they have a cycle. */
 bool mc_order_routes(struct mc_order *o);
 bool mc_order_add(struct mc_order *o, uint32_t x, uint32_t y);
+/* A unicast route goes from one link on to the next one, on VL 0. It is not for a trial: most are asked for again and again,
+ * and a bit answers that. */
+bool mc_order_route(struct mc_order *o, uint32_t a, uint32_t b);
 /* Dependencies of a tree; false: it does not fit, and nothing was added. */
 bool mc_order_tree(struct mc_order *o, const struct rt_ports *links, unsigned sl);
 /* Dependencies between the links at one switch; false: one does not fit, and those before it stay. */
