@@ -27,6 +27,14 @@ static bool is_reversible(const struct sa_view *v, const struct rt_tables *t,
 	return walk(&back, v, t, p->to, p->from, p->slid) && back.sl == sl;
 }
 
+/* Those that will be in force; while they are computed, those until then: see any_route_serves(). */
+static const struct rt_tables *tables_of(const struct sa *sa)
+{
+	const struct rt_tables *t = sm_tables_to_stand(sa->view.sm);
+
+	return t ? t : sm_tables_until_then(sa->view.sm);
+}
+
 /* From p->slid to p->dlid; false: there is none, or none that is wanted. */
 static bool path_find(const struct sa_view *v, const struct rt_tables *t, const struct sa_wish *w,
 		      const struct sa_level *l, struct sa_path *p)
@@ -93,7 +101,7 @@ bool sa_paths_between(struct sa *sa, const struct sa_request *q, const struct sa
 		      const struct sa_end *from, const struct sa_end *to, sa_path_sink *sink,
 		      void *ctx)
 {
-	const struct rt_tables *t = sm_tables_to_stand(sa->view.sm);
+	const struct rt_tables *t = tables_of(sa);
 	struct sa_path p = {.from = from, .to = to};
 	struct sa_level l;
 	struct pairs r = {.level = &l};
@@ -230,17 +238,50 @@ uint16_t sa_path_ends(const struct sa *sa, const struct sa_request *q,
 	return status ? status : side_end(sa, &target, &e->shared_to, &e->to);
 }
 
+static bool answer_later(struct sa_answer *a)
+{
+	a->status = IBA_STATUS_BUSY;
+	a->later = true;
+	return false;
+}
+
 bool sa_paths_ready(struct sa *sa, struct sa_answer *a)
 {
 	const struct rt_tables *t = sm_tables_to_stand(sa->view.sm);
 
-	if (!t || t->nswitches != sa->view.fab->nswitches) {
-		a->status = IBA_STATUS_BUSY;
-		a->later = true;
-		return false;
-	}
+	if (!t || t->nswitches != sa->view.fab->nswitches)
+		return answer_later(a);
 	sa_view_links(&sa->view);
 	return true;
+}
+
+static bool leads(const struct sa_view *v, const struct rt_tables *t, const struct sa_end *from,
+		  const struct sa_end *to)
+{
+	struct sa_walk w;
+
+	for (uint32_t k = 0; k < to->nlids; k++)
+		if (!walk(&w, v, t, from, to, (uint16_t)(to->lid + k)))
+			return false;
+	return true;
+}
+
+/*
+ * While tables are computed: whether the answer is the same whatever they are. The switches lead from one end to the other
+ * and back now, over links that stay; the tables to come connect all ends, with one lane as those now, and no link between
+ * switches has less than the ends.
+ */
+static bool any_route_serves(struct sa *sa, const struct sa_path_ends *e)
+{
+	const struct rt_tables *t = sm_tables_until_then(sa->view.sm);
+	struct sa_view *v = &sa->view;
+
+	if (!t || t->nswitches != v->fab->nswitches || !e->from || !e->to)
+		return false;
+	sa_view_links(v);
+	return MIN(v->mtu[e->from->port], v->mtu[e->to->port]) <= v->least_mtu &&
+	       MIN(v->rate[e->from->port], v->rate[e->to->port]) <= v->least_rate &&
+	       leads(v, t, e->from, e->to) && leads(v, t, e->to, e->from);
 }
 
 static void all_pairs(struct sa *sa, const struct sa_request *q, const struct sa_wish *w,
@@ -280,8 +321,6 @@ void sa_path_records(struct sa *sa, const struct sa_request *q, struct sa_answer
 		sa_path_to_group(sa, q, &ask, a);
 		return;
 	}
-	if (!sa_paths_ready(sa, a))
-		return;
 	w = wish_of(q, &ask);
 	status = sa_wish_is_valid(&w) ? sa_path_ends(sa, q, &ask, &e) : IBA_SA_INVALID;
 	if (!status && q->method == SA_GET && (!e.from || !e.to))
@@ -290,5 +329,7 @@ void sa_path_records(struct sa *sa, const struct sa_request *q, struct sa_answer
 		refuse(q, a, status);
 		return;
 	}
+	if (!any_route_serves(sa, &e) && !sa_paths_ready(sa, a))
+		return;
 	all_pairs(sa, q, &w, e.from, e.to, a);
 }

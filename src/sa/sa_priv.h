@@ -45,6 +45,8 @@ struct sa_view {
 	/* Of each port, once paths were asked for: MTU, and rate in units of 100 Mb/s. NULL: they were not */
 	uint8_t *mtu;
 	uint16_t *rate;
+	uint8_t least_mtu; /* of all links between switches: no route has less between its ends */
+	uint16_t least_rate;
 	/* P_Keys of each end, from key_first[end] to key_first[end + 1]: where partitions are configured. NULL: not made */
 	uint32_t *key_first;
 	VEC(uint16_t) keys;
@@ -173,6 +175,7 @@ void sa_transfers_free(struct sa *sa);
 
 struct sa_held {
 	VEC(struct sa_mad) list; /* in the order in which they came */
+	struct map64 by;	 /* hash of LID and transaction, to the last such one in the list */
 	time_ps until;		 /* then they are answered with "busy"; TIME_NEVER: none waits */
 	bool open;		 /* they are being answered: none is held again */
 };

@@ -151,6 +151,23 @@ port_id sa_port_by_guid(const struct sa_view *v, uint64_t guid)
 	return v->fab && guid ? map64_get(&v->unaddressed, guid) : FAB_NONE;
 }
 
+static void least_of_links(struct sa_view *v)
+{
+	const struct fab *f = v->fab;
+
+	v->least_mtu = UINT8_MAX;
+	v->least_rate = UINT16_MAX;
+	for (port_id p = 0; p < f->nports; p++) {
+		port_id q = f->ports[p].peer;
+
+		if (q == FAB_NONE || !fab_is_switch(f, f->ports[p].node) ||
+		    !fab_is_switch(f, f->ports[q].node))
+			continue;
+		v->least_mtu = MIN(v->least_mtu, v->mtu[p]);
+		v->least_rate = MIN(v->least_rate, v->rate[p]);
+	}
+}
+
 /*
  * MTU and rate of each port. The MTU of a link that is up is the one that was set, of another one what its ends are capable
  * of, since the manager will set that.
@@ -173,6 +190,7 @@ void sa_view_links(struct sa_view *v)
 			v->mtu[p] = MIN(v->mtu[p], pi.neighbor_mtu);
 		v->rate[p] = (uint16_t)sa_rate_value(sa_rate_of(&pi));
 	}
+	least_of_links(v);
 }
 
 uint16_t sa_lid_of(const struct sa_view *v, port_id p)

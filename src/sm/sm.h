@@ -937,6 +937,9 @@ bool sm_port_info(const struct sm *sm, uint64_t node_guid, unsigned port, struct
 /* The tables of the snapshot that will be in force: while tables change, the last ones of the change. NULL: there is no
  * snapshot, or they are being computed. */
 const struct rt_tables *sm_tables_to_stand(const struct sm *sm);
+/* While those are computed: what the switches hold until then, for the new snapshot, which is that of the last tables. NULL:
+ * not known, turns are disabled, or the routes to come may have several lanes. */
+const struct rt_tables *sm_tables_until_then(const struct sm *sm);
 /* Tables that devices acknowledged or that were read; false: not known. SL-to-VL tables of a host have input port 0; of VL
  * arbitration, block 1 is the first half of the low priority table. */
 bool sm_sl2vl(const struct sm *sm, uint64_t node_guid, unsigned in, unsigned out,

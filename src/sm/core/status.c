@@ -138,6 +138,13 @@ const struct rt_tables *sm_tables_to_stand(const struct sm *sm)
 	return x->tables && x->leg < x->legs.n ? x->legs.at[x->legs.n - 1].tables : x->tables;
 }
 
+const struct rt_tables *sm_tables_until_then(const struct sm *sm)
+{
+	const struct sm_routing *x = &sm->routes;
+
+	return sm->core.phase == SM_COMPUTE && !x->tables ? x->until_then : NULL;
+}
+
 /* ---- what devices were told ---- */
 
 bool sm_sl2vl(const struct sm *sm, uint64_t node_guid, unsigned in, unsigned out,

@@ -266,6 +266,8 @@ void sm_routes_request(struct sm *sm, bool old)
 	sm_wishes_tell(sm, c);
 	if (old && (c->plan || c->supply->update))
 		tell_old(sm, c);
+	/* Without `before` the switches may hold a mixture of tables. */
+	sm->routes.until_then = c->before && !c->old->lanes && !sm->dev.off.n ? c->old : NULL;
 }
 
 /* Which engine serves, if not the one asked for, and how many lanes are in use, if that is news. */

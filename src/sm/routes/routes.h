@@ -108,9 +108,10 @@ struct sm_routing {
 		SM_LANES_SEVERAL
 	} lanes_before; /* of the last tables */
 	uint64_t *prev_rank;
-	bool prev_ranked;     /* prev_tables obey it */
-	struct sm_task *task; /* of the last request of a round; NULL: none */
-	uint32_t answered;    /* the last request that was */
+	bool prev_ranked;		    /* prev_tables obey it */
+	struct sm_task *task;		    /* of the last request of a round; NULL: none */
+	const struct rt_tables *until_then; /* of that request: see sm_tables_until_then() */
+	uint32_t answered;		    /* the last request that was */
 	VEC(struct sm_retired) retired;
 	struct sm_ahead *ahead; /* repairs computed ahead; NULL: none */
 	struct sm_balance balance;

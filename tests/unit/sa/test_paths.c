@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Paths in particular: traces, several paths at once, virtual machines, partitions, levels of service, and requests that come
- * while the subnet changes. What paths there are in general is compared in test_attributes.c.
+ * Paths in particular: traces, several paths at once, virtual machines, partitions, levels of service. What paths there are in general is compared in test_attributes.c.
  *
- * Covers: paths.c paths_multi.c trace_records.c path_keys.c path_levels.c path_groups.c held.c
+ * Covers: paths.c paths_multi.c trace_records.c path_keys.c path_levels.c path_groups.c
  */
 #include "sa_fixture.h"
 #include "vm_fixture.h"
@@ -384,67 +383,6 @@ TEST(levels_of_service)
 	sa_rig_close(&g);
 }
 
-/* ---- while the subnet changes ---- */
-
-struct waiting {
-	struct sa_rig *g;
-	unsigned asked, answered, held;
-};
-
-static void collect(struct waiting *w)
-{
-	struct sa_mad m;
-
-	while (sa_next(w->g->sa, &m, sa_rig_now(w->g))) {
-		struct iba_sa_path p;
-
-		assert_int_equal(iba_smp_status(m.mad), 0);
-		iba_sa_path_get(&p, m.mad + IBA_SA_DATA_OFF, IBA_SA_DATA_SIZE);
-		assert_int_equal(p.dlid, lid_at(w->g, 7));
-		w->answered++;
-	}
-}
-
-/* A request at each event of a change: each is answered, none with "busy", and none names a host that is not there. */
-TEST(no_request_is_lost_while_routes_change)
-{
-	struct waiting w = {0};
-	struct sa_rig g;
-	struct sim *sim;
-	time_ps end;
-
-	sa_rig_open(&g, fabric_make(GEN("mtree", 4, 2)), 0, NULL);
-	w.g = &g;
-	sim = lab_sim(g.lab);
-	for (port_id p = 0;; p++) /* between two switches */
-		if (g.fab->ports[p].num && g.fab->ports[p].peer != FAB_NONE &&
-		    fab_is_switch(g.fab, g.fab->ports[p].node) &&
-		    fab_is_switch(g.fab, g.fab->ports[g.fab->ports[p].peer].node)) {
-			sim_uncable(sim, p);
-			break;
-		}
-	end = sim_now(sim) + 200 * PS_PER_MS;
-	while (sim_next(sim) < end) {
-		struct sa_ask a = path_ask(guid_at(&g, 0), guid_at(&g, 7), IBA_GET);
-		struct sa_mad m;
-
-		lab_run_until(g.lab, sim_next(sim));
-		sa_manager(g.sa, lab_sm(g.lab), sa_rig_now(&g));
-		sa_ask_mad(&g, &a, &m);
-		m.lid = 1;
-		sa_take(g.sa, lab_sm(g.lab), &m, sa_rig_now(&g));
-		w.asked++;
-		w.held += !sm_tables_to_stand(lab_sm(g.lab));
-		collect(&w);
-	}
-	sa_rig_settle(&g);
-	sa_manager(g.sa, lab_sm(g.lab), sa_rig_now(&g));
-	collect(&w);
-	assert_true(w.asked > 10);
-	assert_int_equal(w.answered, w.asked);
-	sa_rig_close(&g);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -456,7 +394,6 @@ int main(void)
 		cmocka_unit_test(a_machine_that_shares_a_port_is_found_by_its_vguid),
 		cmocka_unit_test(paths_are_within_partitions),
 		cmocka_unit_test(levels_of_service),
-		cmocka_unit_test(no_request_is_lost_while_routes_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
