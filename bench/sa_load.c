@@ -11,8 +11,9 @@
  *	sa-load NETLIST SERVER PID CLIENTS tables COUNT           GetTable(PathRecord) from each client to all
  *	sa-load NETLIST SERVER PID CLIENTS joins SECONDS RATE     joins and leaves of 100 groups, RATE a second in all
  *
- * A request without an answer is sent again after REPEAT_MS, up to TRIES times; then it is lost. The LIDs of all hosts are
- * read first: an answer with another one is wrong, as is one with a status, or a table without one of the hosts.
+ * A request without an answer is sent again after REPEAT_MS, up to TRIES times; then it is lost. So is one that is answered
+ * with "busy", after as long: the status says that the requester shall ask again (IBA 13.4.7). The LIDs of all hosts are read
+ * first: an answer with another one is wrong, as is one with another status, or a table without one of the hosts.
  */
 #include <dirent.h>
 #include <poll.h>
@@ -69,7 +70,7 @@ struct load {
 	double rate, until, started;
 	uint32_t tid;
 	struct rng rng;
-	uint64_t sent, answered, lost, wrong, repeated, records;
+	uint64_t sent, answered, lost, wrong, repeated, busy, records;
 	VEC(uint32_t) took_us;
 };
 
@@ -290,6 +291,11 @@ static void take_short(struct load *l, struct client *c, struct op *op, const ui
 {
 	bool right = !iba_smp_status(mad);
 
+	if (iba_smp_status(mad) == IBA_STATUS_BUSY) {
+		l->busy++;
+		op->last = now_s();
+		return;
+	}
 	if (l->kind == PATHS || l->kind == WATCH)
 		right = right && path_is_right(l, c, op->what, mad + IBA_SA_DATA_OFF);
 	if (l->kind == NODES || l->kind == TABLES)
@@ -501,12 +507,13 @@ static void report(struct load *l, double seconds, double cpu)
 		qsort(l->took_us.at, l->took_us.n, sizeof(l->took_us.at[0]), by_value);
 	printf("{\"kind\": \"%s\", \"hosts\": %zu, \"clients\": %u, \"window\": %u, \"requests\": %llu, "
 	       "\"answered\": %llu, \"records\": %llu, \"seconds\": %.3f, \"rate\": %.1f, \"cpu_us\": %.2f, "
-	       "\"p50_us\": %u, \"p99_us\": %u, \"max_us\": %u, \"repeated\": %llu, \"lost\": %llu, \"wrong\": %llu}\n",
+	       "\"p50_us\": %u, \"p99_us\": %u, \"max_us\": %u, \"repeated\": %llu, \"busy\": %llu, \"lost\": %llu, \"wrong\": %llu}\n",
 	       kind_names[l->kind], l->hosts.n, l->n, l->window, (unsigned long long)l->sent,
 	       (unsigned long long)l->answered, (unsigned long long)l->records, seconds,
 	       (double)l->answered / seconds, l->answered ? cpu / (double)l->answered : 0,
 	       share(l, 500), share(l, 990), share(l, 1000), (unsigned long long)l->repeated,
-	       (unsigned long long)l->lost, (unsigned long long)l->wrong);
+	       (unsigned long long)l->busy, (unsigned long long)l->lost,
+	       (unsigned long long)l->wrong);
 }
 
 /* LIDs of all hosts, by one table of nodes. */
@@ -525,7 +532,7 @@ static void learn(struct load *l)
 	l->kind = kind;
 	l->count = count;
 	l->rate = rate;
-	l->sent = l->answered = l->records = l->repeated = 0;
+	l->sent = l->answered = l->records = l->repeated = l->busy = 0;
 	l->took_us.n = 0;
 }
 
