@@ -14,17 +14,17 @@ static void narrow(struct sa_walk *w, port_id p)
 /* Over the link of a port. */
 static enum sa_step cross(struct sa_walk *w, port_id near)
 {
-	const struct fab *f = w->v->fab;
-	port_id far = f->ports[near].peer;
+	const struct sa_link *x = &w->v->links[near];
 
-	if (far == FAB_NONE)
+	if (x->far == FAB_NONE)
 		return SA_LOST;
-	narrow(w, near);
-	narrow(w, far);
-	if (!fab_is_switch(f, f->ports[far].node))
-		return far == w->to ? SA_THERE : SA_LOST;
-	w->node = f->ports[far].node;
-	w->in = f->ports[far].num;
+	w->mtu = MIN(w->mtu, x->mtu);
+	w->rate = MIN(w->rate, x->rate);
+	if (x->sw == FAB_NONE)
+		return x->far == w->to ? SA_THERE : SA_LOST;
+	w->sw = x->sw;
+	w->node = w->v->fab->switches[x->sw];
+	w->in = x->in;
 	return SA_ON;
 }
 
@@ -40,41 +40,41 @@ void sa_walk_begin(struct sa_walk *w, const struct sa_view *v, const struct rt_t
 		w->step = SA_THERE;
 	} else if (fab_is_switch(v->fab, p->node)) {
 		w->node = p->node;
+		w->sw = v->fab->switch_index[p->node];
 		w->step = SA_ON;
 	} else {
 		w->step = cross(w, from);
 	}
 	if (w->step == SA_ON && dlid <= t->top_lid)
-		w->sl = (uint8_t)rt_sl(t, v->fab->switch_index[w->node], w->in, dlid);
+		w->sl = (uint8_t)rt_sl(t, w->sw, w->in, dlid);
 }
 
-static uint8_t entry(const struct sa_walk *w, uint32_t sw)
+static uint8_t entry(const struct sa_walk *w)
 {
-	uint8_t out = w->dlid <= w->t->top_lid ? rt_row(w->t, sw)[w->dlid] : IBA_PORT_NONE;
+	uint8_t out = w->dlid <= w->t->top_lid ? rt_row(w->t, w->sw)[w->dlid] : IBA_PORT_NONE;
 
-	return out == IBA_PORT_NONE && w->t->dflt && w->dlid <= w->t->top_lid ? w->t->dflt[sw]
+	return out == IBA_PORT_NONE && w->t->dflt && w->dlid <= w->t->top_lid ? w->t->dflt[w->sw]
 									      : out;
 }
 
 /* The switch maps this SL to a lane that it has. */
-static bool has_lane(const struct sa_walk *w, uint32_t sw)
+static bool has_lane(const struct sa_walk *w)
 {
-	return !w->t->lanes || rt_vl(w->t, sw, w->in, w->out, w->sl) < rt_nvls(w->t);
+	return !w->t->lanes || rt_vl(w->t, w->sw, w->in, w->out, w->sl) < rt_nvls(w->t);
 }
 
 void sa_walk_on(struct sa_walk *w)
 {
 	const struct fab *f = w->v->fab;
 	const struct fab_node *n = &f->nodes[w->node];
-	uint32_t sw = f->switch_index[w->node];
 
-	w->out = entry(w, sw);
+	w->out = entry(w);
 	if (w->hops++ > f->nswitches) {
 		w->step = SA_LOST;
 	} else if (!w->out) {
 		w->step = w->to == n->first_port ? SA_THERE : SA_LOST;
 		narrow(w, n->first_port);
-	} else if (w->out > n->nports || !has_lane(w, sw)) {
+	} else if (w->out > n->nports || !has_lane(w)) {
 		w->step = SA_LOST;
 	} else {
 		w->step = cross(w, n->first_port + w->out);

@@ -25,6 +25,7 @@ struct sa_walk {
 	uint8_t mtu, sl;
 	/* with SA_ON: the switch where it is, and the port by which it came in */
 	node_id node;
+	uint32_t sw;	 /* its number among switches */
 	uint8_t in, out; /* out: by which it left the last switch */
 };
 

@@ -31,6 +31,15 @@ struct sa_aliases {
 };
 uint64_t sa_alias_port(const struct sa_aliases *s, uint64_t guid); /* 0: it is no alias */
 
+/* What a route finds behind a port, in one place of the memory: a walk goes over many ports, each of them somewhere else. */
+struct sa_link {
+	port_id far;   /* FAB_NONE: no link */
+	uint32_t sw;   /* number of the switch there; FAB_NONE: it is none */
+	uint16_t rate; /* the lower one of both ends, in units of 100 Mb/s */
+	uint8_t mtu;   /* the same */
+	uint8_t in;    /* number of the port there */
+};
+
 struct sa_view {
 	const struct sa_aliases *aliases;
 	const struct sm *sm;   /* for the call that is under way; NULL between calls */
@@ -45,6 +54,7 @@ struct sa_view {
 	/* Of each port, once paths were asked for: MTU, and rate in units of 100 Mb/s. NULL: they were not */
 	uint8_t *mtu;
 	uint16_t *rate;
+	struct sa_link *links; /* the same of each link, by port */
 	uint8_t least_mtu; /* of all links between switches: no route has less between its ends */
 	uint16_t least_rate;
 	/* P_Keys of each end, from key_first[end] to key_first[end + 1]: where partitions are configured. NULL: not made */
@@ -60,7 +70,7 @@ port_id sa_port_by_guid(const struct sa_view *v, uint64_t guid); /* the same */
 /* NULL: no such end. Aliases and vGUIDs of VMs that share a port are those of *shared, which the caller provides. */
 const struct sa_end *sa_end_by_lid(const struct sa_view *v, uint32_t lid);
 const struct sa_end *sa_end_by_guid(const struct sa_view *v, uint64_t guid, struct sa_end *shared);
-void sa_view_links(struct sa_view *v);			/* mtu and rate, if they are not there */
+void sa_view_links(struct sa_view *v); /* mtu, rate and links, if they are not there */
 uint16_t sa_lid_of(const struct sa_view *v, port_id p); /* base LID of its node's port; 0 */
 port_id sa_linked_port(const struct sa_view *v, node_id n, unsigned k); /* see view.c */
 

@@ -66,9 +66,11 @@ void sa_view_update(struct sa_view *v, const struct sm *sm)
 		return;
 	free(v->mtu);
 	free(v->rate);
+	free(v->links);
 	free(v->key_first);
 	v->mtu = NULL;
 	v->rate = NULL;
+	v->links = NULL;
 	v->key_first = NULL;
 	index_lids(v);
 	index_ends(v);
@@ -80,6 +82,7 @@ void sa_view_free(struct sa_view *v)
 	free(v->end_of);
 	free(v->mtu);
 	free(v->rate);
+	free(v->links);
 	free(v->key_first);
 	vec_free(&v->keys);
 	vec_free(&v->ends);
@@ -151,20 +154,34 @@ port_id sa_port_by_guid(const struct sa_view *v, uint64_t guid)
 	return v->fab && guid ? map64_get(&v->unaddressed, guid) : FAB_NONE;
 }
 
-static void least_of_links(struct sa_view *v)
+static struct sa_link link_at(const struct sa_view *v, port_id near)
+{
+	const struct fab *f = v->fab;
+	port_id far = f->ports[near].peer;
+
+	if (far == FAB_NONE)
+		return (struct sa_link){.far = FAB_NONE, .sw = FAB_NONE};
+	return (struct sa_link){.far = far,
+				.sw = f->switch_index[f->ports[far].node],
+				.rate = MIN(v->rate[near], v->rate[far]),
+				.mtu = MIN(v->mtu[near], v->mtu[far]),
+				.in = f->ports[far].num};
+}
+
+static void links_make(struct sa_view *v)
 {
 	const struct fab *f = v->fab;
 
+	v->links = mem_array(f->nports, sizeof(*v->links));
 	v->least_mtu = UINT8_MAX;
 	v->least_rate = UINT16_MAX;
 	for (port_id p = 0; p < f->nports; p++) {
-		port_id q = f->ports[p].peer;
+		struct sa_link x = v->links[p] = link_at(v, p);
 
-		if (q == FAB_NONE || !fab_is_switch(f, f->ports[p].node) ||
-		    !fab_is_switch(f, f->ports[q].node))
+		if (x.sw == FAB_NONE || !fab_is_switch(f, f->ports[p].node))
 			continue;
-		v->least_mtu = MIN(v->least_mtu, v->mtu[p]);
-		v->least_rate = MIN(v->least_rate, v->rate[p]);
+		v->least_mtu = MIN(v->least_mtu, x.mtu);
+		v->least_rate = MIN(v->least_rate, x.rate);
 	}
 }
 
@@ -190,7 +207,7 @@ void sa_view_links(struct sa_view *v)
 			v->mtu[p] = MIN(v->mtu[p], pi.neighbor_mtu);
 		v->rate[p] = (uint16_t)sa_rate_value(sa_rate_of(&pi));
 	}
-	least_of_links(v);
+	links_make(v);
 }
 
 uint16_t sa_lid_of(const struct sa_view *v, port_id p)
