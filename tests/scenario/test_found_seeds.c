@@ -92,6 +92,8 @@ static const struct found {
 	{VMS_KEYS, 60, NULL, "P_Key tables never read: sweeps are as frequent as answers"},
 	{VMS_KEYS, 2290, NULL,
 	 "a host that restarted while its switch was told to enforce partitions"},
+	{VMS_KEYS, 650523, NULL,
+	 "a host restarted before a round set its port: its VFs were seen to be empty, not its P_Key tables"},
 	{VMS, 832, NULL, "names of VMs were lost: handed over without a copy"},
 	{VMS, 2555, NULL, "names of VMs were lost: no copy after a trap"},
 	{VMS, 40064, NULL,

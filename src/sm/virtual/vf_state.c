@@ -10,6 +10,15 @@ bool sm_is_vf_attr(unsigned attr_id)
 	return attr_id == IBA_ATTR_VF_INFO || attr_id == IBA_ATTR_GUID_INFO;
 }
 
+/*
+ * A VF that holds nothing although it was set, and was not cleared: the HCA has restarted, and the last round set its port before
+ * that was noticed. Its P_Keys are gone as well.
+ */
+static bool shows_restart(const struct sm_slot *s, struct sm_vf v)
+{
+	return (s->has_lid && !v.lid) || (s->has_guid && !v.guid);
+}
+
 static void slot_learn(struct sm *sm, uint32_t host, unsigned slot, struct sm_vf v)
 {
 	if (v.guid == sm_slot_own_guid(sm, host, slot))
@@ -63,10 +72,13 @@ void sm_vf_learn(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 	iba_guid_info_get(&gi, data, IBA_SMP_DATA_SIZE);
 	iba_vf_info_get(&vi, data, IBA_SMP_DATA_SIZE);
 	for (unsigned s = 0; slot_next(&sm->virtual.hosts.at[host], t, &s);) {
-		if (sm->virtual.hosts.at[host].sriov == FAB_SRIOV_SHARED)
-			slot_learn(sm, host, s, (struct sm_vf){.guid = gi.guid[s % SM_GUIDS]});
-		else
-			slot_learn(sm, host, s, (struct sm_vf){vi.lid[s - mod], vi.guid[s - mod]});
+		struct sm_vf v = {.guid = gi.guid[s % SM_GUIDS]};
+
+		if (sm->virtual.hosts.at[host].sriov != FAB_SRIOV_SHARED)
+			v = (struct sm_vf){vi.lid[s - mod], vi.guid[s - mod]};
+		if (t->method == IBA_GET && shows_restart(sm_slot_of(sm, host, s), v))
+			sm_pkeys_unknown(sm, t->target.node);
+		slot_learn(sm, host, s, v);
 		if (t->method == IBA_SET)
 			note_set(sm, sm_slot_of(sm, host, s));
 		if (copies)
