@@ -249,8 +249,8 @@ bool sa_member_leave(struct sa *sa, struct sa_group *g, struct sa_member *m, uns
 	if (g->permanent || has_full_member(g))
 		return false;
 	memcpy(mgid, g->r.mgid, 16);
+	sa_notice_gid(sa, 67, mgid); /* to those who may know of it, as long as it tells */
 	sa_group_remove(sa, g);
-	sa_notice_gid(sa, 67, mgid);
 	return true;
 }
 
@@ -265,6 +265,21 @@ void sa_groups_port_gone(struct sa *sa, uint64_t guid)
 				m = &g->members.at[k];
 		if (m)
 			sa_member_leave(sa, g, m, m->join);
+	}
+}
+
+void sa_groups_keys_changed(struct sa *sa)
+{
+	for (size_t i = sa->groups.list.n; i-- > 0;) {
+		struct sa_group *g = &sa->groups.list.at[i];
+		bool ended = false;
+
+		for (size_t k = g->members.n; !ended && k-- > 0;) {
+			struct sa_member *m = &g->members.at[k];
+
+			if (sa_guid_lost_key(sa, sa_gid_guid(m->gid), g->r.pkey))
+				ended = sa_member_leave(sa, g, m, m->join);
+		}
 	}
 }
 

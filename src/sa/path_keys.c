@@ -170,6 +170,19 @@ bool sa_end_has_key(struct sa *sa, const struct sa_end *e, uint16_t pkey)
 	       membership(keys_of(sa, e, room), pkey);
 }
 
+/* Where names decide about members, a device whose name is not read yet is in all partitions that it was in. */
+bool sa_guid_lost_key(struct sa *sa, uint64_t guid, uint16_t pkey)
+{
+	struct sa_end shared;
+	const struct sa_end *e = sa_end_by_guid(&sa->view, guid, &shared);
+	struct pol_port p;
+
+	if (!e || sa_end_has_key(sa, e, pkey))
+		return false;
+	sa_policy_port(sa, e, &p);
+	return !pol_names_used(sm_policy(sa->view.sm)) || *p.description;
+}
+
 /* ---- members ---- */
 
 typedef VEC(struct sa_partition_member) members;

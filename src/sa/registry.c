@@ -3,6 +3,7 @@
  * Registrations of an earlier time, and ports that come and go. State: the ports of the last snapshot. Ways in: sa_seed(),
  * sa_registry_ports_changed(). Does not know what an item is about: the file of its kind does.
  */
+#include "policy/policy.h"
 #include "sa/aliases.h"
 
 /* ---- items of an earlier time ---- */
@@ -167,6 +168,14 @@ void sa_registry_ports_changed(struct sa *sa)
 	}
 	vec_free(&sa->ports);
 	sa->ports = now;
+}
+
+void sa_registry_keys_changed(struct sa *sa)
+{
+	if (!sm_policy(sa->view.sm)->configured)
+		return;
+	sa_groups_keys_changed(sa);
+	sa_services_keys_changed(sa);
 }
 
 void sa_registry_forget(struct sa *sa)

@@ -53,6 +53,7 @@ void sa_group_level(struct sa *sa, struct sa_group *g, uint8_t sl);
 /* Where routes use several lanes, trees fit on some SLs only: permanent groups without members get one of these. */
 void sa_permanent_levels(struct sa *sa, unsigned sls);
 void sa_groups_port_gone(struct sa *sa, uint64_t guid);
+void sa_groups_keys_changed(struct sa *sa);
 void sa_groups_free(struct sa *sa);
 void sa_groups_forget(struct sa *sa); /* all of them */
 void sa_groups_tell_all(struct sa *sa);
@@ -86,6 +87,7 @@ struct sa_report {
 void sa_services_due(struct sa *sa, time_ps now);
 time_ps sa_services_next(const struct sa *sa);
 void sa_services_free(struct sa *sa);
+void sa_services_keys_changed(struct sa *sa);
 void sa_services_tell_all(struct sa *sa);
 void sa_subscriptions_port_gone(struct sa *sa, uint64_t guid);
 void sa_subscriptions_free(struct sa *sa);
@@ -118,6 +120,8 @@ port_id sa_gid_port(const struct sa *sa, const uint8_t gid[16]);
 /* After another snapshot, or machines that share ports elsewhere: notices 64 and 65 for what came, left or has another
  * LID. What a port registered ends when it leaves, and stays when its LID changes. */
 void sa_registry_ports_changed(struct sa *sa);
+/* Ports that are not in the partition of a group or service any more are no members of it, and have it no more. */
+void sa_registry_keys_changed(struct sa *sa);
 /* A GID of a port that is there: it came into service, or is out of it. */
 void sa_registry_gid_came(struct sa *sa, uint64_t guid, uint16_t lid);
 void sa_registry_gid_gone(struct sa *sa, uint64_t guid);

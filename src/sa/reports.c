@@ -3,6 +3,8 @@
  * Notices to those who subscribed to them, as Report(Notice), repeated until each answers (IBA 13.4.9). State: sa->reports,
  * not acknowledged yet. Ways in: sa_notice(), sa_report_answered(), sa_reports_due().
  */
+#include "policy/policy.h"
+#include "sa/paths.h"
 #include "sa/registry.h"
 
 enum {
@@ -12,7 +14,9 @@ enum {
 	ANY24 = 0xffffff,
 	ISSUER_OFF = 64, /* of the GID behind a Notice in a Report */
 	CLASS_MANAGER = 4,
+	DETAILS_GID = 6, /* where a notice about a GID has it */
 };
+enum { GID_CAME = 64, GROUP_CAME = 66, GROUP_ENDED = 67 };
 
 static bool wants(const struct sa_subscription *s, const struct iba_notice *n,
 		  const uint8_t issuer[16])
@@ -28,6 +32,37 @@ static bool wants(const struct sa_subscription *s, const struct iba_notice *n,
 		return !memcmp(s->f.gid, issuer, 16);
 	return s->f.lid_first == ANY16 || (n->issuer_lid >= s->f.lid_first &&
 					   n->issuer_lid <= MAX(s->f.lid_last, s->f.lid_first));
+}
+
+/* Of the manager: a port or a group came or went, whose GID is in the details. */
+static bool is_about_gid(const struct iba_notice *n)
+{
+	return n->is_generic && n->producer_type == CLASS_MANAGER && n->trap_number >= GID_CAME &&
+	       n->trap_number <= GROUP_ENDED;
+}
+
+/* Subscribers get notices of ports that share a partition with theirs, and of groups of their partitions (IBA o13-17.1.1). What is
+ * not there any more has no partition. */
+static bool may_know(struct sa *sa, const struct sa_subscription *s, const struct iba_notice *n,
+		     const uint8_t issuer[16])
+{
+	const uint8_t *gid = is_about_gid(n) ? n->details + DETAILS_GID : issuer;
+	struct sa_end room[2];
+	const struct sa_end *who, *of;
+	const struct sa_group *g;
+	uint16_t any;
+
+	if (!sa->view.sm || !sa->view.fab || !sm_policy(sa->view.sm)->configured)
+		return true;
+	who = sa_end_by_guid(&sa->view, sa_gid_guid(s->gid), &room[0]);
+	if (!who)
+		return true; /* no report is sent to it */
+	if (is_about_gid(n) && n->trap_number >= GROUP_CAME) {
+		g = sa_group_find(sa, gid);
+		return !g || sa_end_has_key(sa, who, g->r.pkey);
+	}
+	of = sa_end_by_guid(&sa->view, sa_gid_guid(gid), &room[1]);
+	return !of || of->lid == who->lid || sa_ends_share(sa, who, of, 0, &any);
 }
 
 static void send(struct sa *sa, struct sa_report *r, time_ps now)
@@ -54,7 +89,7 @@ void sa_notice(struct sa *sa, struct iba_notice *n, const uint8_t issuer[16])
 		struct sa_report r = {
 			.guid = sa_gid_guid(s->gid), .number = s->number, .sl = s->sl, .n = *n};
 
-		if (!wants(s, n, issuer))
+		if (!wants(s, n, issuer) || !may_know(sa, s, n, issuer))
 			continue;
 		if (sa->reports.n >= SA_REPORTS) {
 			sa->counts.reports_dropped++;
@@ -79,7 +114,7 @@ void sa_notice_gid(struct sa *sa, unsigned trap, const uint8_t gid[16])
 			       .trap_number = (uint16_t)trap,
 			       .issuer_lid = sa->own_lid};
 
-	memcpy(n.details + 6, gid, 16);
+	memcpy(n.details + DETAILS_GID, gid, 16);
 	sa_notice(sa, &n, sa->own_gid);
 }
 

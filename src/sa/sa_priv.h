@@ -79,6 +79,8 @@ port_id sa_linked_port(const struct sa_view *v, node_id n, unsigned k); /* see v
 struct sa_request;
 /* Whether an end is a member, full or limited; a P_Key of 0 is that of none. */
 bool sa_end_has_key(struct sa *sa, const struct sa_end *e, uint16_t pkey);
+/* The end is there and is not a member; false also where that cannot be told yet. */
+bool sa_guid_lost_key(struct sa *sa, uint64_t guid, uint16_t pkey);
 /* The same of the requester, or it is trusted. */
 bool sa_asker_has_key(struct sa *sa, const struct sa_request *q, uint16_t pkey);
 
@@ -275,6 +277,8 @@ struct sa {
 	struct sa_copy copy;
 	uint32_t policy; /* number of the manager's, for which groups were made */
 	bool policy_known;
+	uint32_t checked; /* the same, for which registrations were compared with P_Keys */
+	bool checked_known;
 	struct sa_status counts;
 	struct sa_count *by_attribute; /* as sa_attributes[] */
 };

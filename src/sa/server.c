@@ -375,6 +375,22 @@ static void follow(struct sa *sa, const struct sm *sm, time_ps now)
 	sa->view.sm = NULL;
 }
 
+/* Other partitions: a port loses what it registered in those that it is not in any more. */
+static void registrations_follow(struct sa *sa, const struct sm *sm)
+{
+	uint32_t number = sm_policy_number(sm);
+
+	if (!sa->serving)
+		sa->checked_known = false;
+	if (!sa->serving || !sa->view.fab || (sa->checked_known && sa->checked == number))
+		return;
+	sa->checked = number;
+	sa->checked_known = true;
+	sa->view.sm = sm;
+	sa_registry_keys_changed(sa);
+	sa->view.sm = NULL;
+}
+
 /* A manager that is no longer master answers none of those that waited. */
 static void answer_held(struct sa *sa, const struct sm *sm, time_ps now)
 {
@@ -394,6 +410,7 @@ static void answer_held(struct sa *sa, const struct sm *sm, time_ps now)
 void sa_manager(struct sa *sa, const struct sm *sm, time_ps now)
 {
 	follow(sa, sm, now);
+	registrations_follow(sa, sm);
 	levels_follow(sa, sm);
 	answer_held(sa, sm, now);
 }

@@ -217,6 +217,17 @@ bool sa_service_seed(struct sa *sa, const struct sa_item *it, time_ps now)
 	       !memcmp(it->key, it->value, ID_BYTES) && store(sa, it->value, now);
 }
 
+void sa_services_keys_changed(struct sa *sa)
+{
+	for (size_t i = sa->services.n; i-- > 0;) {
+		struct iba_sa_service s;
+
+		iba_sa_service_get(&s, sa->services.at[i].record, RECORD);
+		if (sa_guid_lost_key(sa, sa_gid_guid(s.gid), s.pkey))
+			drop(sa, i);
+	}
+}
+
 void sa_services_tell_all(struct sa *sa)
 {
 	for (size_t i = 0; i < sa->services.n; i++)
