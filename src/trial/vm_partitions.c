@@ -6,6 +6,8 @@
  */
 #include "policy/policy.h"
 #include "sim/device/sim_device.h"
+#include "sim/kernel/sim_kernel.h"
+#include "trial/trial_common.h"
 #include "trial/vm_world.h"
 
 enum { OWN = 0x100, PAIR = 0x200, HOSTS = 0x300, KEYS = 32 };
@@ -150,13 +152,10 @@ static void check_own(struct vm_world *t, const struct sm_vm *v, uint16_t key, c
 	}
 }
 
-void vm_partitions_check(struct vm_world *t, const char *when)
+static void check_all(struct vm_world *t, const char *when)
 {
 	struct sm_vm v;
 
-	if (!t->policy)
-		return;
-	t->policy_stands = true;
 	for (size_t i = 0; sm_vm_get(lab_sm(t->lab), i, &v); i++) {
 		struct pol_port who = {.guid = v.guid, .type = IBA_NODE_CA, .description = ""};
 
@@ -167,5 +166,26 @@ void vm_partitions_check(struct vm_world *t, const char *when)
 				check_own(t, &v, (OWN + k) | POL_FULL_BIT, when);
 		}
 	}
+}
+
+/* A copy of an earlier Set undoes a later one until its response tells the manager of it. */
+static void check_after_copies(struct vm_world *t, const char *when)
+{
+	t->out->why[0] = 0;
+	trial_run_for(t->lab, 2 * lab_config(t->lab)->sim.faults.delay_max_ps + PS_PER_MS);
+	lab_run_settled(t->lab, sim_now(t->sim), sim_now(t->sim) + 600 * PS_PER_S);
+	check_all(t, when);
+}
+
+void vm_partitions_check(struct vm_world *t, const char *when)
+{
+	bool failed = t->out->why[0];
+
+	if (!t->policy)
+		return;
+	t->policy_stands = true;
+	check_all(t, when);
+	if (!failed && t->out->why[0] && lab_config(t->lab)->sim.faults.dup_q32)
+		check_after_copies(t, when);
 	vm_partitions_moment(t);
 }
