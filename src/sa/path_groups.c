@@ -77,8 +77,8 @@ void sa_path_to_group(struct sa *sa, const struct sa_request *q, const struct ib
 	} else if (sa_asks(q, path, slid)) {
 		from = sa_end_by_lid(&sa->view, ask->slid);
 	}
-	if (!g || !fits(q, ask, &g->r) || (sa_asks(q, path, slid) && !from) ||
-	    (from && !is_member(sa, g, from)))
+	if (!g || !fits(q, ask, &g->r) || !sa_asker_has_key(sa, q, g->r.pkey) ||
+	    (sa_asks(q, path, slid) && !from) || (from && !is_member(sa, g, from)))
 		return;
 	record(sa, from, sa_asks(q, path, slid) ? ask->slid : from ? from->lid : 0, &g->r, a);
 }

@@ -284,18 +284,39 @@ static bool any_route_serves(struct sa *sa, const struct sa_path_ends *e)
 	       leads(v, t, e->from, e->to) && leads(v, t, e->to, e->from);
 }
 
-static void all_pairs(struct sa *sa, const struct sa_request *q, const struct sa_wish *w,
-		      const struct sa_end *from, const struct sa_end *to, struct sa_answer *a)
-{
-	const struct sa_view *v = &sa->view;
-	struct table t = {.sa = sa, .a = a, .one = q->method == SA_GET};
-	size_t nfrom = from ? 1 : v->ends.n, nto = to ? 1 : v->ends.n;
+typedef VEC(const struct sa_end *) ends;
 
-	for (size_t d = 0; d < nto; d++)
-		for (size_t s = 0; s < nfrom; s++)
-			if (!sa_paths_between(sa, q, w, from ? from : &v->ends.at[s],
-					      to ? to : &v->ends.at[d], take, &t))
-				return;
+/* The one that is named, or all that can have a path for this requester. */
+static void ends_of(struct sa *sa, const struct sa_request *q, const struct sa_wish *w,
+		    const struct sa_end *named, ends *list)
+{
+	if (named)
+		vec_push(list, named);
+	for (size_t i = 0; !named && i < sa->view.ends.n; i++) {
+		const struct sa_end *e = &sa->view.ends.at[i];
+
+		if (sa_may_ask_of(sa, q, e) && (!w->has_pkey || sa_end_has_key(sa, e, w->pkey)))
+			vec_push(list, e);
+	}
+}
+
+/* What they are is known before any route is followed: a request for too many is refused at once. */
+static void all_pairs(struct sa *sa, const struct sa_request *q, const struct sa_wish *w,
+		      const struct sa_path_ends *e, struct sa_answer *a)
+{
+	struct table t = {.sa = sa, .a = a, .one = q->method == SA_GET};
+	ends from = {0}, to = {0};
+	bool go_on = true;
+
+	ends_of(sa, q, w, e->from, &from);
+	ends_of(sa, q, w, e->to, &to);
+	if ((uint64_t)from.n * to.n > SA_TABLE_BYTES / a->size)
+		a->status = IBA_SA_NO_RESOURCES;
+	for (size_t d = 0; !a->status && go_on && d < to.n; d++)
+		for (size_t s = 0; go_on && s < from.n; s++)
+			go_on = sa_paths_between(sa, q, w, from.at[s], to.at[d], take, &t);
+	vec_free(&from);
+	vec_free(&to);
 }
 
 /* A table without records is no error; what asks for one says why there is none. */
@@ -331,5 +352,5 @@ void sa_path_records(struct sa *sa, const struct sa_request *q, struct sa_answer
 	}
 	if (!any_route_serves(sa, &e) && !sa_paths_ready(sa, a))
 		return;
-	all_pairs(sa, q, &w, e.from, e.to, a);
+	all_pairs(sa, q, &w, &e, a);
 }

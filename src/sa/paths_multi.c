@@ -7,9 +7,10 @@
 #include "sa/paths.h"
 
 enum {
-	HEAD = 24,	   /* where GIDs begin */
-	MOST_PATHS = 127,  /* that NumbPath can say */
-	MOST_CHOICE = 512, /* among which independent ones are chosen */
+	HEAD = 24,	      /* where GIDs begin */
+	MOST_PATHS = 127,     /* that NumbPath can say */
+	MOST_CHOICE = 512,    /* among which independent ones are chosen */
+	MOST_PAIRS = 1 << 14, /* routes are followed for each, though there may be no path */
 	GID = 16,
 };
 
@@ -155,7 +156,7 @@ static uint16_t check(const struct sa_request *q, const struct iba_sa_multipath 
 	if (!ask->sgid_count || !ask->dgid_count ||
 	    ((size_t)ask->sgid_count + ask->dgid_count) * GID > room)
 		return IBA_SA_INVALID;
-	return 0;
+	return ask->sgid_count * ask->dgid_count > MOST_PAIRS ? IBA_SA_NO_RESOURCES : 0;
 }
 
 void sa_multipath_records(struct sa *sa, const struct sa_request *q, struct sa_answer *a)

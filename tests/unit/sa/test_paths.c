@@ -92,6 +92,31 @@ TEST(a_trace_names_each_node_of_the_way)
 	sa_rig_close(&g);
 }
 
+/* ---- too many ---- */
+
+TEST(a_table_of_too_many_pairs_is_refused_at_once)
+{
+	struct sa_rig g;
+	struct sa_reply r;
+	struct iba_sa_path q = {.sl = 5}; /* no path has it: each pair would be looked at in vain */
+	struct sa_ask a = {
+		.attr_id = IBA_SA_PATH, .method = IBA_SA_GET_TABLE, .mask = IBA_SA_BIT(path, sl)};
+
+	sa_rig_open(&g, fabric_make(GEN("mtree", 16, 3)), 0, "fera");
+	iba_sa_path_put(&q, a.query);
+	r = sa_rig_ask(&g, &a);
+	assert_int_equal(r.status, IBA_SA_NO_RESOURCES);
+	sa_reply_free(&r);
+	gid_of(guid_at(&g, 1), q.sgid);
+	iba_sa_path_put(&q, a.query);
+	a.mask |= IBA_SA_BIT(path, sgid);
+	r = sa_rig_ask(&g, &a);
+	assert_int_equal(r.status, 0);
+	assert_int_equal(r.n, 0);
+	sa_reply_free(&r);
+	sa_rig_close(&g);
+}
+
 /* ---- several at once ---- */
 
 static struct sa_ask multi_ask(const uint64_t *guids, unsigned sources, unsigned targets,
@@ -387,6 +412,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_trace_names_each_node_of_the_way),
+		cmocka_unit_test(a_table_of_too_many_pairs_is_refused_at_once),
 		cmocka_unit_test(several_paths_are_independent_where_that_is_asked),
 		cmocka_unit_test(an_mtu_or_rate_that_is_none_is_refused),
 		cmocka_unit_test(a_list_that_is_not_there_is_refused),
