@@ -181,7 +181,8 @@ void sa_registry_keys_changed(struct sa *sa)
 void sa_registry_forget(struct sa *sa)
 {
 	sa_groups_forget(sa);
-	sa->services.n = sa->subscriptions.n = sa->reports.n = 0;
+	sa->services.n = sa->subscriptions.n = 0;
+	sa_reports_free(sa);
 	sa->services_due = sa->reports_due = TIME_NEVER;
 }
 

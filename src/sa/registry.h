@@ -100,6 +100,7 @@ void sa_report_answered(struct sa *sa, const struct sa_mad *in);
 void sa_reports_moved(struct sa *sa, uint64_t guid, uint16_t lid);
 void sa_reports_drop(struct sa *sa, uint64_t guid, uint16_t number);
 void sa_reports_due(struct sa *sa, time_ps now);
+void sa_reports_free(struct sa *sa);
 time_ps sa_reports_next(const struct sa *sa);
 
 /* ---- registry.c ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Notices to those who subscribed to them, as Report(Notice), repeated until each answers (IBA 13.4.9). State: sa->reports,
- * not acknowledged yet. Ways in: sa_notice(), sa_report_answered(), sa_reports_due().
+ * not acknowledged yet, where each is by transaction, and how many wait for each LID. Who answers none takes no more than its share. Ways in: sa_notice(), sa_report_answered(), sa_reports_due().
  */
 #include "policy/policy.h"
 #include "sa/paths.h"
@@ -65,6 +65,44 @@ static bool may_know(struct sa *sa, const struct sa_subscription *s, const struc
 	return !of || of->lid == who->lid || sa_ends_share(sa, who, of, 0, &any);
 }
 
+/* ---- those that wait ---- */
+
+static uint32_t key_of(uint64_t tid)
+{
+	return (uint32_t)tid; /* what comes back of it */
+}
+
+static bool has_room(const struct sa *sa, uint16_t lid)
+{
+	return sa->reports.n < SA_REPORTS && sa->reports_of[lid] < SA_REPORTS_OF_ONE;
+}
+
+static void add(struct sa *sa, const struct sa_report *r)
+{
+	map64_put(&sa->report_by, key_of(r->tid), (uint32_t)sa->reports.n);
+	sa->reports_of[r->lid]++;
+	vec_push(&sa->reports, *r);
+}
+
+static void end(struct sa *sa, size_t i)
+{
+	struct sa_report *r = &sa->reports.at[i];
+
+	map64_del(&sa->report_by, key_of(r->tid));
+	sa->reports_of[r->lid]--;
+	*r = sa->reports.at[--sa->reports.n];
+	if (i < sa->reports.n)
+		map64_put(&sa->report_by, key_of(r->tid), (uint32_t)i);
+}
+
+void sa_reports_free(struct sa *sa)
+{
+	while (sa->reports.n)
+		end(sa, sa->reports.n - 1);
+	vec_free(&sa->reports);
+	map64_free(&sa->report_by);
+}
+
 static void send(struct sa *sa, struct sa_report *r, time_ps now)
 {
 	uint8_t mad[IBA_MAD_SIZE] = {0};
@@ -91,17 +129,17 @@ void sa_notice(struct sa *sa, struct iba_notice *n, const uint8_t issuer[16])
 
 		if (!wants(s, n, issuer) || !may_know(sa, s, n, issuer))
 			continue;
-		if (sa->reports.n >= SA_REPORTS) {
+		r.lid = sa_gid_lid(sa, s->gid);
+		if (!r.lid || r.lid > IBA_LID_MAX_UNICAST)
+			continue; /* it is not in the subnet any more, or not yet */
+		if (!has_room(sa, r.lid)) {
 			sa->counts.reports_dropped++;
 			continue;
 		}
-		r.lid = sa_gid_lid(sa, s->gid);
-		if (!r.lid)
-			continue; /* it is not in the subnet any more, or not yet */
 		r.tid = ++sa->report_tid;
 		memcpy(r.issuer, issuer, 16);
 		send(sa, &r, sa->now);
-		vec_push(&sa->reports, r);
+		add(sa, &r);
 		sa->counts.reports++;
 	}
 }
@@ -118,28 +156,22 @@ void sa_notice_gid(struct sa *sa, unsigned trap, const uint8_t gid[16])
 	sa_notice(sa, &n, sa->own_gid);
 }
 
-static void end(struct sa *sa, size_t i)
-{
-	sa->reports.at[i] = sa->reports.at[--sa->reports.n];
-}
-
 void sa_report_answered(struct sa *sa, const struct sa_mad *in)
 {
-	uint64_t tid = iba_smp_tid(in->mad);
+	uint32_t at = map64_get(&sa->report_by, key_of(iba_smp_tid(in->mad)));
 
-	for (size_t i = 0; i < sa->reports.n; i++)
-		if (sa->reports.at[i].lid == in->lid &&
-		    (sa->reports.at[i].tid & UINT32_MAX) == (tid & UINT32_MAX)) {
-			end(sa, i);
-			return;
-		}
+	if (at != MAP_NONE && sa->reports.at[at].lid == in->lid)
+		end(sa, at);
 }
 
 void sa_reports_moved(struct sa *sa, uint64_t guid, uint16_t lid)
 {
 	for (size_t i = 0; i < sa->reports.n; i++)
-		if (sa->reports.at[i].guid == guid)
+		if (sa->reports.at[i].guid == guid) {
+			sa->reports_of[sa->reports.at[i].lid]--;
+			sa->reports_of[lid]++;
 			sa->reports.at[i].lid = lid;
+		}
 }
 
 void sa_reports_drop(struct sa *sa, uint64_t guid, uint16_t number)

@@ -91,8 +91,9 @@ enum {
 	SA_SERVICES_OF_ONE = 256,
 	SA_SUBSCRIPTIONS = 1 << 17,
 	SA_SUBSCRIPTIONS_OF_ONE = 64,
-	SA_ALIASES = 1 << 16, /* GUIDs; of one port as many as its GUIDInfo has room for */
-	SA_REPORTS = 1 << 16, /* notices that are not acknowledged yet */
+	SA_ALIASES = 1 << 16,	     /* GUIDs; of one port as many as its GUIDInfo has room for */
+	SA_REPORTS = 1 << 16,	     /* notices that are not acknowledged yet, */
+	SA_REPORTS_OF_ONE = 1 << 14, /* and of one LID */
 };
 
 struct sa_item {

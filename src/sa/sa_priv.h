@@ -264,6 +264,8 @@ struct sa {
 	VEC(struct sa_subscription) subscriptions;
 	struct sa_aliases aliases;
 	VEC(struct sa_report) reports;
+	struct map64 report_by; /* half a transaction to the place of its report */
+	uint16_t reports_of[IBA_LID_MAX_UNICAST + 1];
 	time_ps reports_due;
 	uint64_t report_tid;
 	VEC(struct sa_item) changes; /* for sa_changed() */

@@ -166,5 +166,5 @@ void sa_subscriptions_tell_all(struct sa *sa)
 void sa_subscriptions_free(struct sa *sa)
 {
 	vec_free(&sa->subscriptions);
-	vec_free(&sa->reports);
+	sa_reports_free(sa);
 }

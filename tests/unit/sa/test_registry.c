@@ -657,6 +657,69 @@ static void methods_that_an_attribute_has_not(void **state UNUSED)
 	}
 }
 
+/* Begins or ends a group; reports of that are drained, those to host k are counted. */
+static unsigned reports_of_change(uint8_t method, unsigned k)
+{
+	struct iba_sa_member j = join_of(2, FULL);
+	struct sa_ask a = {
+		.attr_id = IBA_SA_MEMBER, .method = method, .mask = method == IBA_SET ? ALL : JOIN};
+	uint8_t gid[16];
+	uint16_t lid = host(k, gid);
+	unsigned n = 0;
+	struct sa_mad m;
+
+	a.lid = host(2, gid);
+	j.mgid[9] = 0x77; /* a group of its own */
+	iba_sa_member_put(&j, a.query);
+	sa_ask_mad(&rig, &a, &m);
+	sa_take(rig.sa, lab_sm(rig.lab), &m, sa_rig_now(&rig));
+	while (sa_next(rig.sa, &m, sa_rig_now(&rig)))
+		n += iba_smp_method(m.mad) == IBA_REPORT && m.lid == lid;
+	return n;
+}
+
+/* It has as many subscriptions as it may have, and answers no report. */
+static void one_port_cannot_take_all_reports(void **state UNUSED)
+{
+	struct sa_status st;
+	uint8_t gid[16];
+	time_ps now = sa_rig_now(&rig);
+
+	for (unsigned i = 0; i < SA_SUBSCRIPTIONS_OF_ONE; i++) {
+		struct iba_sa_inform f = {.lid_first = 1,
+					  .lid_last = (uint16_t)(0x1000 + i),
+					  .is_generic = 1,
+					  .subscribe = 1,
+					  .type = 0xffff,
+					  .trap_number = 0xffff,
+					  .producer_type = 0xffffff};
+		struct sa_ask a = {
+			.attr_id = IBA_SA_INFORM, .lid = host(0, gid), .method = IBA_SET};
+		struct sa_reply r;
+
+		iba_sa_inform_put(&f, a.query);
+		r = sa_rig_ask(&rig, &a);
+		assert_int_equal(r.status, 0);
+		sa_reply_free(&r);
+	}
+	assert_int_equal(subscribe(1, 66, true), 0);
+	for (unsigned i = 0; i < SA_REPORTS_OF_ONE / SA_SUBSCRIPTIONS_OF_ONE; i++) {
+		assert_int_equal(reports_of_change(IBA_SET, 1), 1);
+		reports_of_change(IBA_SA_DELETE, 1);
+	}
+	assert_int_equal(reports_of_change(IBA_SET, 0), 0);
+	assert_int_equal(reports_of_change(IBA_SA_DELETE, 0), 0);
+	sa_status(rig.sa, &st);
+	assert_true(st.reports_dropped > 0);
+	assert_true(st.reports_waiting < SA_REPORTS);
+	for (unsigned i = 0; i < 20; i++)
+		sa_wake(rig.sa, now += 30 * PS_PER_S);
+	while (reports(0, &(struct sa_mad){0}))
+		;
+	sa_status(rig.sa, &st);
+	assert_int_equal(st.reports_waiting, 0);
+}
+
 /* Whatever bytes a file has: an item that makes no sense is refused. */
 static void items_of_any_bytes_do_no_harm(void **state UNUSED)
 {
@@ -698,6 +761,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(items_give_back_what_was_registered),
 	cmocka_unit_test(items_of_any_bytes_do_no_harm),
 	cmocka_unit_test(methods_that_an_attribute_has_not),
+	cmocka_unit_test(one_port_cannot_take_all_reports), /* it leaves its subscriptions */
 };
 
 int main(void)
