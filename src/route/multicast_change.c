@@ -175,6 +175,91 @@ static bool same_tables(const struct rt_mchange *c)
 	return c->plan && c->plan->kind == RT_PLAN_NOTHING && !c->plan->lanes;
 }
 
+/* ---- the same over ranks: few entries change, and all others obey them ---- */
+
+static bool is_off(const struct rt_mchange *c, uint32_t sw, unsigned in, unsigned out)
+{
+	const rt_turns *lists[] = {c->off, &c->plan->turns};
+
+	for (unsigned k = 0; k < ARRAY_LEN(lists); k++)
+		for (size_t i = 0; lists[k] && i < lists[k]->n; i++) {
+			const struct rt_turn *t = &lists[k]->at[i];
+
+			if (t->sw == sw && t->in == in && t->out == out)
+				return true;
+		}
+	return false;
+}
+
+/* Not down and then up, from one link to the next. */
+static bool pair_obeys(const struct between *b, uint32_t x, uint32_t y)
+{
+	const struct graph_arc *arc = b->g.arc;
+	const uint64_t *rank = b->c->rank;
+
+	if (x == FAB_NONE || y == FAB_NONE || rank[arc[x].to] < rank[arc[x].from] ||
+	    rank[arc[y].to] > rank[arc[y].from])
+		return true;
+	return is_off(b->c, arc[x].to, mc_back_port(&b->g, x), arc[y].port);
+}
+
+/* An old entry that is another one in the new table, with those before and behind it. */
+static bool entry_obeys(const struct between *b, uint32_t s, uint32_t lid)
+{
+	const struct switch_graph *g = &b->g;
+	const struct rt_tables *was = b->c->was, *t = b->c->t;
+	bool any = b->c->plan->kind == RT_PLAN_ANY_ORDER;
+	uint32_t a = arc_by(g, was, s, lid);
+
+	if (a == FAB_NONE)
+		return true;
+	if (!pair_obeys(b, a, arc_by(g, was, g->arc[a].to, lid)) ||
+	    !pair_obeys(b, a, arc_by(g, t, g->arc[a].to, lid)))
+		return false;
+	for (uint32_t e = g->first[s]; e < g->first[s + 1]; e++) {
+		uint32_t from = g->arc[e].to, in = mc_back(g, e);
+
+		if ((arc_by(g, was, from, lid) == in || (any && arc_by(g, t, from, lid) == in)) &&
+		    !pair_obeys(b, in, a))
+			return false;
+	}
+	return true;
+}
+
+static bool switch_obeys(const struct between *b, uint32_t s)
+{
+	const uint8_t *was = rt_row(b->c->was, s), *now = rt_row(b->c->t, s);
+	uint32_t n = b->c->t->stride;
+
+	for (uint32_t first = 0; first < n; first += IBA_LFT_BLOCK) {
+		if (!memcmp(was + first, now + first, IBA_LFT_BLOCK))
+			continue;
+		for (uint32_t lid = first; lid < first + IBA_LFT_BLOCK; lid++)
+			if (was[lid] != now[lid] && !entry_obeys(b, s, lid))
+				return false;
+	}
+	return true;
+}
+
+/* Then any mixture of tables and trees goes up and down as the new tables do, and no cycle closes. */
+static bool mixture_obeys(const struct between *b)
+{
+	const struct rt_mchange *c = b->c;
+
+	if (!c->rank || c->was->stride != c->t->stride)
+		return false;
+	for (uint32_t s = 0; s < b->g.n; s++)
+		if (!switch_obeys(b, s))
+			return false;
+	for (size_t i = 0; i < c->old->n; i++) {
+		memset(b->links, 0, b->g.n * sizeof(*b->links));
+		branch_links(b, &c->old->at[i], b->links);
+		if (!mc_updown_obeys(&b->g, c->rank, b->links))
+			return false;
+	}
+	return true;
+}
+
 static void mixed_make(struct between *b)
 {
 	const struct rt_mchange *c = b->c;
@@ -183,7 +268,7 @@ static void mixed_make(struct between *b)
 	if (!c->was || same_tables(c))
 		return;
 	b->cut = !c->plan || c->was->lanes || c->t->lanes;
-	if (b->cut)
+	if (b->cut || mixture_obeys(b))
 		return;
 	turns_of(c, &turns);
 	b->mixed = mc_order_new(&b->g, c->t, c->rank, &turns);
