@@ -19,12 +19,13 @@
 
 enum {
 	DEFAULT_LANES = 8,
-	TRIAL_ENTRIES = 1000000, /* larger tables are computed once, with the finest grain */
+	TRIAL_ENTRIES = 1000000, /* larger tables are computed with one grain, and not measured */
 	STEADY_ENTRIES = 20000,	 /* the same where a manager waits */
 	PASSES = 3,
 	TRIAL_PATTERNS = 64,
 	REFINE_ROUNDS = 3,
 	REFINE_EVEN = 2000,
+	COARSEST = 8,	/* quarters of the mean load */
 	OTHER_WAY = 40, /* a link of another LID of the port costs more than any load: 2^40 */
 };
 
@@ -227,16 +228,30 @@ static bool is_better(const struct best *x, const struct best *than, unsigned mo
 	return x->lanes <= most ? x->merit > than->merit : x->lanes < than->lanes;
 }
 
-static void recipe_try(struct balanced *b, const struct rt_opts *o, unsigned most, struct recipe r,
-		       struct best *best)
+/* How many lanes the tables need; LANES_MOST + 1: more than `count`. */
+static unsigned lanes_count(struct balanced *b, unsigned count)
+{
+	unsigned n = layers_assign(&b->g, b->t, 0, count);
+
+	return n <= count ? n : LANES_MOST + 1;
+}
+
+/* Lanes beyond `count` are not counted. What takes less is found first: lanes that do not suffice, or routes that are no better. */
+static void recipe_try(struct balanced *b, const struct rt_opts *o, unsigned most, unsigned count,
+		       struct recipe r, struct best *best)
 {
 	struct best x = {.recipe = r};
+	bool fits = best->lanes && best->lanes <= most;
 
 	all_route(b, r);
-	x.merit = merit(b->g.f, b->t, o);
-	if (best->lanes && best->lanes <= most && x.merit <= best->merit)
-		return; /* whatever lanes it needs, which take longest to find */
-	x.lanes = layers_assign(&b->g, b->t, 0);
+	if (fits) {
+		x.merit = merit(b->g.f, b->t, o);
+		if (x.merit <= best->merit)
+			return;
+	}
+	x.lanes = lanes_count(b, fits ? most : count);
+	if (!fits && x.lanes <= most)
+		x.merit = merit(b->g.f, b->t, o);
 	if (is_better(&x, best, most))
 		*best = x;
 }
@@ -246,22 +261,38 @@ static bool is_small(const struct balanced *b, const struct rt_opts *o)
 	return (uint64_t)b->g.n * b->t->top_lid <= (o->steady ? STEADY_ENTRIES : TRIAL_ENTRIES);
 }
 
-/* That with the best routes of those that need at most so many lanes. */
-static struct recipe recipe_choose(struct balanced *b, const struct rt_opts *o, unsigned most)
+static struct recipe coarse(uint64_t mean, unsigned quarters)
 {
-	static const unsigned quarters[] = {1, 2, 4, 6, 8};
+	return (struct recipe){MAX(mean * quarters / 4, (uint64_t)1), 1};
+}
+
+/*
+ * That with the best routes of those that need at most so many lanes; else that with the fewest lanes.
+ *
+ * The finest grain needs the most lanes, the coarsest one at most two lanes more than that with the fewest (in all fabrics that
+ * were measured). So where the former needs too many, the latter shows soon whether others can do with fewer.
+ */
+static struct best recipe_choose(struct balanced *b, const struct rt_opts *o, unsigned most)
+{
+	static const unsigned quarters[] = {1, 2, 4, 6, COARSEST};
+	unsigned count = most;
 	struct best best = {0};
 	uint64_t mean;
 
-	if (!is_small(b, o))
-		return (struct recipe){1, 1};
-	recipe_try(b, o, most, (struct recipe){1, 1}, &best);
+	recipe_try(b, o, most, count, (struct recipe){1, 1}, &best);
 	mean = mean_load(b);
-	recipe_try(b, o, most, (struct recipe){1, PASSES}, &best);
+	if (best.lanes > most) {
+		best.recipe = coarse(mean, COARSEST);
+		all_route(b, best.recipe);
+		best.lanes = lanes_count(b, LANES_MOST);
+		if (best.lanes > 2 * most)
+			return best;
+		count = MIN(most + 1, (unsigned)LANES_MOST);
+	}
+	recipe_try(b, o, most, count, (struct recipe){1, PASSES}, &best);
 	for (size_t i = 0; i < ARRAY_LEN(quarters); i++)
-		recipe_try(b, o, most, (struct recipe){MAX(mean * quarters[i] / 4, (uint64_t)1), 1},
-			   &best);
-	return best.recipe;
+		recipe_try(b, o, most, count, coarse(mean, quarters[i]), &best);
+	return best;
 }
 
 /* ---- the engine ---- */
@@ -317,8 +348,7 @@ static bool refined(struct balanced *b, const struct rt_opts *o, unsigned most)
 	struct refine_opts how = {
 		.rounds = REFINE_ROUNDS, .even = REFINE_EVEN, .threads = o->threads};
 
-	return !o->group && !b->used && is_small(b, o) &&
-	       refine_with_layers(&b->g, b->t, &how, most);
+	return !o->group && !b->used && refine_with_layers(&b->g, b->t, &how, most);
 }
 
 static int lanes_refuse(unsigned need, unsigned most, struct err *e)
@@ -332,19 +362,40 @@ static int lanes_refuse(unsigned need, unsigned most, struct err *e)
 		       need, most);
 }
 
+/* Large tables: the finest grain, and where lanes do not suffice for it the coarsest one. Returns how many lanes are needed. */
+static unsigned large_route(struct balanced *b, const struct rt_opts *o, unsigned most)
+{
+	all_route(b, (struct recipe){1, 1});
+	if (balanced_settle(&b->g, o, b->t) || layers_assign(&b->g, b->t, most, most) <= most)
+		return 0;
+	all_route(b, coarse(mean_load(b), COARSEST));
+	return layers_assign(&b->g, b->t, most, LANES_MOST);
+}
+
+static unsigned small_route(struct balanced *b, const struct rt_opts *o, unsigned most)
+{
+	struct best best = recipe_choose(b, o, most);
+
+	all_route(b, best.recipe);
+	/* Refined routes hardly need fewer lanes than these: what cannot end well is not begun. */
+	if (best.lanes <= most + 1 && refined(b, o, most))
+		return 0;
+	if (balanced_settle(&b->g, o, b->t))
+		return 0;
+	return best.lanes > most ? best.lanes : layers_assign(&b->g, b->t, most, most);
+}
+
 static int balanced_route(const struct fab *f, const struct rt_opts *o, struct rt_tables *t,
 			  struct err *e)
 {
-	unsigned most = o->lanes ? o->lanes : DEFAULT_LANES, need = 0;
+	unsigned most = o->lanes ? o->lanes : DEFAULT_LANES, need;
 	int rc = rt_tables_fit(t, f, "balanced", e);
 	struct balanced b;
 
 	if (rc)
 		return rc;
 	balanced_init(&b, f, o, t);
-	all_route(&b, recipe_choose(&b, o, most));
-	if (!refined(&b, o, most) && !balanced_settle(&b.g, o, t))
-		need = layers_assign(&b.g, t, most);
+	need = is_small(&b, o) ? small_route(&b, o, most) : large_route(&b, o, most);
 	balanced_free(&b);
 	return need <= most ? 0 : lanes_refuse(need, most, e);
 }

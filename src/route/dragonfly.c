@@ -228,7 +228,7 @@ static int lanes_refuse(unsigned need, unsigned most, struct err *e)
 static unsigned lanes_give(struct fly *y, unsigned most)
 {
 	return y->steps ? dragonfly_steps(&y->g, &y->groups, y->t, most)
-			: layers_assign(&y->g, y->t, most);
+			: layers_assign(&y->g, y->t, most, LANES_MOST);
 }
 
 static bool is_large(const struct fly *y)
@@ -247,7 +247,7 @@ static bool refined(struct fly *y, const struct rt_opts *o, unsigned most)
 	y->one_in = NO_DETOURS;
 	all_route(y);
 	/* Refined routes hardly need fewer lanes than these: what cannot end well is not begun. */
-	if (layers_assign(&y->g, y->t, 0) > most + 1)
+	if (layers_assign(&y->g, y->t, 0, MIN(most + 1, (unsigned)LANES_MOST)) > most + 1)
 		return false;
 	all_route(y);
 	if (!refine_with_layers(&y->g, y->t, &how, most))

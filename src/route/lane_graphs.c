@@ -5,6 +5,8 @@
  */
 #include "route/lane_graphs.h"
 
+enum { FEW = 24 };
+
 static uint32_t root_choose(const struct switch_graph *g)
 {
 	uint32_t root = 0;
@@ -92,54 +94,79 @@ static uint32_t search_behind(struct lane_graphs *l, unsigned k, uint32_t a, uin
 	return n;
 }
 
-static int by_number(const void *a, const void *b)
+/* Places into ascending order: few by insertion, many as bits of the stretch between lowest and highest. */
+static void places_sort(struct lane_graphs *l, uint32_t *place, uint32_t n, uint32_t lowest,
+			uint32_t highest)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint32_t at = 0;
 
-	return (x > y) - (x < y);
+	if (n <= FEW) {
+		for (uint32_t i = 1; i < n; i++) {
+			uint32_t x = place[i], j = i;
+
+			for (; j && place[j - 1] > x; j--)
+				place[j] = place[j - 1];
+			place[j] = x;
+		}
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		l->bits[place[i] / 64] |= UINT64_C(1) << place[i] % 64;
+	for (uint32_t w = lowest / 64; w <= highest / 64; w++) {
+		for (uint64_t bits = l->bits[w]; bits; bits &= bits - 1)
+			place[at++] = w * 64 + (uint32_t)__builtin_ctzll(bits);
+		l->bits[w] = 0;
+	}
 }
 
-/* Arcs in the order of their places. */
-static void arcs_sort(const struct lane_order *o, uint32_t *arc, uint32_t n)
+/* Arcs in the order of their places: these, in ascending order. */
+static void places_of(struct lane_graphs *l, const struct lane_order *o, uint32_t *arc, uint32_t n,
+		      uint32_t lowest, uint32_t highest)
 {
 	for (uint32_t i = 0; i < n; i++)
 		arc[i] = o->place[arc[i]];
-	qsort(arc, n, sizeof(*arc), by_number);
-	for (uint32_t i = 0; i < n; i++)
-		arc[i] = o->arc_at[arc[i]];
+	places_sort(l, arc, n, lowest, highest);
 }
 
 /* The arcs of both searches share their places: first those that lead to `a`, then those that `b` leads to. */
 static void places_deal(struct lane_graphs *l, struct lane_order *o, uint32_t nbehind,
-			uint32_t nahead)
+			uint32_t nahead, uint32_t lowest, uint32_t highest)
 {
-	uint32_t n = 0;
+	uint32_t n = nbehind + nahead, i = 0, k = 0;
 
-	arcs_sort(o, l->behind, nbehind);
-	arcs_sort(o, l->ahead, nahead);
-	for (uint32_t i = 0; i < nbehind; i++)
-		l->places[n++] = o->place[l->behind[i]];
-	for (uint32_t i = 0; i < nahead; i++)
-		l->places[n++] = o->place[l->ahead[i]];
-	qsort(l->places, n, sizeof(*l->places), by_number);
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t a = i < nbehind ? l->behind[i] : l->ahead[i - nbehind];
+	places_of(l, o, l->behind, nbehind, lowest, highest);
+	places_of(l, o, l->ahead, nahead, lowest, highest);
+	for (uint32_t at = 0; at < n; at++)
+		l->places[at] = k == nahead || (i < nbehind && l->behind[i] < l->ahead[k])
+					? l->behind[i++]
+					: l->ahead[k++];
+	for (i = 0; i < nbehind; i++)
+		l->behind[i] = o->arc_at[l->behind[i]];
+	for (k = 0; k < nahead; k++)
+		l->ahead[k] = o->arc_at[l->ahead[k]];
+	for (uint32_t at = 0; at < n; at++) {
+		uint32_t x = at < nbehind ? l->behind[at] : l->ahead[at - nbehind];
 
-		o->place[a] = l->places[i];
-		o->arc_at[l->places[i]] = a;
+		o->place[x] = l->places[at];
+		o->arc_at[l->places[at]] = x;
 	}
+}
+
+bool lane_graphs_fits(struct lane_graphs *l, unsigned k, uint32_t a, uint32_t b)
+{
+	return lane_graphs_along(l, k, a, b) || search_ahead(l, k, a, b);
 }
 
 bool lane_graphs_add(struct lane_graphs *l, unsigned k, uint32_t a, uint32_t b)
 {
 	struct lane_order *o = &l->order[k];
-	uint32_t nahead;
+	uint32_t nahead, lowest = o->place[b], highest = o->place[a];
 
-	if (o->place[a] > o->place[b]) {
+	if (highest > lowest) {
 		nahead = search_ahead(l, k, a, b);
 		if (!nahead)
 			return false;
-		places_deal(l, o, search_behind(l, k, a, b), nahead);
+		places_deal(l, o, search_behind(l, k, a, b), nahead, lowest, highest);
 	}
 	*lane_graphs_has(l, a, b) |= (uint16_t)(1u << k);
 	return true;
@@ -169,6 +196,7 @@ void lane_graphs_init_from(struct lane_graphs *l, const struct switch_graph *g, 
 	l->ahead = mem_array(arcs, sizeof(*l->ahead));
 	l->behind = mem_array(arcs, sizeof(*l->behind));
 	l->places = mem_array(2 * arcs, sizeof(*l->places));
+	l->bits = mem_zarray(arcs / 64 + 1, sizeof(*l->bits));
 	ranks_make(l, root);
 }
 
@@ -190,4 +218,5 @@ void lane_graphs_free(struct lane_graphs *l)
 	free(l->ahead);
 	free(l->behind);
 	free(l->places);
+	free(l->bits);
 }

@@ -29,6 +29,7 @@ struct lane_graphs {
 	uint32_t *mark; /* by arc: the last search that met it */
 	uint32_t search;
 	uint32_t *ahead, *behind, *places; /* of a search */
+	uint64_t *bits;			   /* by place; 0 between calls */
 };
 
 /* Without lanes. g must outlive it. The root of the up*-down* graph is the first switch with the most hosts: in a tree a leaf,
@@ -40,14 +41,22 @@ void lane_graphs_free(struct lane_graphs *l);
 /* One lane more, at most LANES_MOST. */
 void lane_graphs_open(struct lane_graphs *l);
 
+/* Where the dependency from arc a to arc b, which leaves the next switch, is in `has`. */
+static inline size_t lane_graphs_at(const struct lane_graphs *l, uint32_t a, uint32_t b)
+{
+	return (size_t)a * l->g->ports + l->g->arc[b].port;
+}
+
 /* The lanes in which packets that leave by arc a may leave by arc b next. */
 static inline uint16_t *lane_graphs_has(const struct lane_graphs *l, uint32_t a, uint32_t b)
 {
-	return &l->has[(size_t)a * l->g->ports + l->g->arc[b].port];
+	return &l->has[lane_graphs_at(l, a, b)];
 }
 
 /* Let them do so in lane k. False: that would close a cycle, and nothing changes. */
 bool lane_graphs_add(struct lane_graphs *l, unsigned k, uint32_t a, uint32_t b);
+/* Whether it would be true. */
+bool lane_graphs_fits(struct lane_graphs *l, unsigned k, uint32_t a, uint32_t b);
 static inline void lane_graphs_remove(struct lane_graphs *l, unsigned k, uint32_t a, uint32_t b)
 {
 	*lane_graphs_has(l, a, b) &= (uint16_t) ~(1u << k);

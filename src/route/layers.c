@@ -4,7 +4,8 @@
  * call; the way in is layers_assign(). Does not choose paths.
  *
  * The paths to one LID are a tree, and a path is its first dependency and the path of the next switch. So the layers that
- * already have all dependencies of a path are one AND of two bit masks, and only new dependencies cost more.
+ * already have all dependencies of a path are one AND of two bit masks, and only new dependencies cost more. Layers only grow:
+ * a dependency that closes a cycle in one will always do so, and is not tried again.
  */
 #include "route/layers.h"
 
@@ -21,19 +22,27 @@ struct tree {
 	uint32_t *way;	      /* by switch: another arc; FAB_NONE: none */
 	bool *down, *legal;   /* by switch: its path goes down only; never down and then up */
 	uint16_t *in;	      /* by switch: bit by layer that has its whole path */
+	uint16_t *never;      /* by switch: bit by layer where its path closes a cycle */
 };
 
 struct layers {
 	const struct switch_graph *g;
 	struct rt_tables *t;
 	struct lane_graphs graphs; /* a layer is a lane */
-	uint8_t *layer; /* [switch][stride of t]: the layer of each path; NULL: all in layer 0 */
+	uint16_t *never; /* as graphs.has: bit by layer where the dependency alone closes a cycle */
+	unsigned most;	 /* layers that are opened */
+	uint8_t *layer;	 /* [switch][stride of t]: the layer of each path; NULL: all in layer 0 */
 	struct tree tree;
 };
 
 static uint16_t *has(const struct layers *l, uint32_t a, uint32_t b)
 {
 	return lane_graphs_has(&l->graphs, a, b);
+}
+
+static uint16_t *never(const struct layers *l, uint32_t a, uint32_t b)
+{
+	return &l->never[lane_graphs_at(&l->graphs, a, b)];
 }
 
 static void layer_open(struct layers *l)
@@ -87,7 +96,15 @@ static void tree_make(struct layers *l, uint32_t to, const struct graph_dest *d)
 			r->at[r->n++] = s;
 		}
 	memset(r->in, 0, n * sizeof(*r->in));
+	memset(r->never, 0, n * sizeof(*r->never));
 	tree_use(l, d->port != 0);
+}
+
+/* The dependency from a to b did not fit layer k beside others of its path: whether it does alone. */
+static void dependency_judge(struct layers *l, unsigned k, uint32_t a, uint32_t b)
+{
+	if (!lane_graphs_fits(&l->graphs, k, a, b))
+		*never(l, a, b) |= (uint16_t)(1u << k);
 }
 
 /* The dependencies of the path from s that layer k lacks, added from s on. False: it is as before. */
@@ -111,19 +128,40 @@ static bool path_add(struct layers *l, unsigned k, uint32_t s)
 	}
 	for (size_t i = 0; !ok && i < added.n; i++)
 		*added.at[i] &= (uint16_t) ~(1u << k);
+	if (!ok) {
+		dependency_judge(l, k, a, b);
+		r->never[s] |= (uint16_t)(1u << k);
+	}
 	vec_free(&added);
 	return ok;
 }
 
-/* A layer for the path from s, which no layer has as a whole. False: LANES_MOST do not suffice. */
+/* The layers that are known to have no place for the path from s. */
+static uint16_t path_never(const struct layers *l, uint32_t s)
+{
+	const struct tree *r = &l->tree;
+	uint16_t in = 0;
+
+	for (uint32_t v = s; v != r->to; v = l->g->arc[r->arc[v]].to) {
+		uint32_t next = l->g->arc[r->arc[v]].to;
+
+		in |= r->never[v];
+		if (next != r->to)
+			in |= *never(l, r->arc[v], r->arc[next]);
+	}
+	return in;
+}
+
+/* A layer for the path from s, which no layer has as a whole. False: as many as may be do not suffice. */
 static bool path_place(struct layers *l, uint32_t s)
 {
 	struct tree *r = &l->tree;
+	uint16_t no = path_never(l, s);
 	unsigned k = 0;
 
-	while (k < l->graphs.n && !path_add(l, k, s))
+	while (k < l->graphs.n && (no >> k & 1 || !path_add(l, k, s)))
 		k++;
-	if (k == LANES_MOST)
+	if (k == l->most)
 		return false;
 	if (k == l->graphs.n) {
 		layer_open(l);
@@ -206,6 +244,7 @@ static void ways_change(struct layers *l, uint32_t lid)
 	for (uint32_t i = 1; i < r->n; i++) {
 		uint32_t s = r->at[i];
 
+		r->never[s] = 0; /* of the former way */
 		if (r->way[s] == FAB_NONE)
 			continue;
 		r->arc[s] = r->way[s];
@@ -300,6 +339,7 @@ static void tree_init(struct tree *r, size_t n)
 	r->down = mem_zarray(n, sizeof(*r->down));
 	r->legal = mem_zarray(n, sizeof(*r->legal));
 	r->in = mem_array(n, sizeof(*r->in));
+	r->never = mem_zarray(n, sizeof(*r->never));
 }
 
 static void tree_free(struct tree *r)
@@ -315,15 +355,18 @@ static void tree_free(struct tree *r)
 	free(r->down);
 	free(r->legal);
 	free(r->in);
+	free(r->never);
 }
 
-static void layers_init(struct layers *l, const struct switch_graph *g, struct rt_tables *t)
+static void layers_init(struct layers *l, const struct switch_graph *g, struct rt_tables *t,
+			unsigned most)
 {
 	size_t n = (size_t)g->n + 1;
 
-	*l = (struct layers){.g = g, .t = t};
+	*l = (struct layers){.g = g, .t = t, .most = most};
 	lane_graphs_init(&l->graphs, g);
 	tree_init(&l->tree, n);
+	l->never = mem_zarray((size_t)g->narcs + 1, MAX(g->ports, 1u) * sizeof(*l->never));
 	layer_open(l);
 }
 
@@ -331,16 +374,18 @@ static void layers_free(struct layers *l)
 {
 	lane_graphs_free(&l->graphs);
 	tree_free(&l->tree);
+	free(l->never);
 	free(l->layer);
 }
 
-unsigned layers_assign(const struct switch_graph *g, struct rt_tables *t, unsigned most)
+unsigned layers_assign(const struct switch_graph *g, struct rt_tables *t, unsigned most,
+		       unsigned count)
 {
 	struct layers l;
 	unsigned n;
 
-	layers_init(&l, g, t);
-	n = all_place(&l) ? l.graphs.n : LANES_MOST + 1;
+	layers_init(&l, g, t, count);
+	n = all_place(&l) ? l.graphs.n : count + 1;
 	if (n > 1 && n <= most)
 		lanes_write(&l);
 	layers_free(&l);

@@ -330,7 +330,7 @@ bool refine_with_layers(const struct switch_graph *g, struct rt_tables *t,
 	if (bytes)
 		memcpy(rows, rt_row(t, 0), bytes);
 	ok = refine(g, t, o) && merit(g->f, t, o->threads) > before &&
-	     layers_assign(g, t, most) <= most;
+	     layers_assign(g, t, most, most) <= most;
 	if (!ok && bytes)
 		memcpy(rt_row(t, 0), rows, bytes);
 	free(rows);

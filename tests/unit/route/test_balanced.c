@@ -192,6 +192,68 @@ TEST(lanes_that_do_not_suffice_are_refused)
 	fab_free(f);
 }
 
+/* The number of lanes that a refusal names; 0: the fabric is not refused. */
+static unsigned lanes_named(const struct fab *f, unsigned lanes)
+{
+	struct rt_opts o = {.root = FAB_NONE, .lanes = lanes};
+	struct rt_tables *t = NULL;
+	unsigned named = 0;
+	struct err e;
+
+	if (!rt_compute(&rt_balanced, f, &o, &t, &e))
+		rt_tables_free(t);
+	else
+		assert_int_equal(
+			sscanf(e.text, "balanced: these routes need %u lanes, of which", &named),
+			1);
+	return named;
+}
+
+TEST(the_lanes_that_a_refusal_names_suffice)
+{
+	static const struct fab_gen gens[] = {
+		{.kind = "torus", .dims = {8, 8}, .hosts = 2, .has_hosts = true},
+		{.kind = "torus", .dims = {5, 4, 5}, .hosts = 1, .has_hosts = true},
+		{.kind = "irregular", .dims = {60}, .ports = 6, .hosts = 80, .has_hosts = true},
+		{.kind = "hypercube", .dims = {6}, .hosts = 1, .has_hosts = true},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(gens); i++) {
+		struct fab *f = world_make(gens[i]);
+
+		for (unsigned lanes = 1; lanes < 4; lanes++) {
+			unsigned named = lanes_named(f, lanes);
+
+			assert_true(!named || named > lanes);
+			assert_true(!named || !lanes_named(f, named));
+		}
+		fab_free(f);
+	}
+}
+
+/* Where a manager waits, large tables are computed with one grain: the finest one if lanes suffice. */
+TEST(large_tables_do_with_few_lanes)
+{
+	struct fab *f = world_make(
+		(struct fab_gen){.kind = "torus", .dims = {10, 10}, .hosts = 2, .has_hosts = true});
+	struct rt_opts o = {.root = FAB_NONE, .steady = true};
+	unsigned used[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct rt_tables *t;
+		struct err e;
+
+		o.lanes = i ? 4 : 8;
+		assert_int_equal(rt_compute(&rt_balanced, f, &o, &t, &e), 0);
+		used[i] = rt_nvls(t);
+		expect_good(f, t);
+		rt_tables_free(t);
+	}
+	assert_in_range(used[0], 5, 8);
+	assert_in_range(used[1], 2, 4);
+	fab_free(f);
+}
+
 TEST(fabrics_without_switches_or_links_do_no_harm)
 {
 	struct fab_builder *b = fab_builder_new();
@@ -315,6 +377,8 @@ int main(void)
 		cmocka_unit_test(routes_of_a_tree_obey_its_ranks),
 		cmocka_unit_test(lids_of_a_host_take_different_ways),
 		cmocka_unit_test(lanes_that_do_not_suffice_are_refused),
+		cmocka_unit_test(the_lanes_that_a_refusal_names_suffice),
+		cmocka_unit_test(large_tables_do_with_few_lanes),
 		cmocka_unit_test(fabrics_without_switches_or_links_do_no_harm),
 	};
 
