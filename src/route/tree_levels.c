@@ -12,7 +12,8 @@
 #include "route/tree.h"
 
 enum {
-	STRAYS = 50, /* at most one of so many links may join two switches of a level */
+	STRAYS = 50,   /* at most one of so many links may join two switches of a level, */
+	ONE_STRAY = 8, /* or one at all where there are so many */
 	FEW = 10, /* one of so many pairs of leaves without a way up and down is no reason to try another guess, */
 	SEPARATE = 2, /* and at most one of so many pairs of leaves may have no way up and down */
 };
@@ -318,9 +319,15 @@ static void count_apart(struct guess *x)
 
 /* ---- which guess ---- */
 
+/* Links are counted from both ends. */
+static bool has_few_strays(const struct guess *x)
+{
+	return x->strays * STRAYS <= x->links || (x->strays == 2 && x->links >= 2 * ONE_STRAY);
+}
+
 static bool is_tree(const struct guess *x)
 {
-	return x->n && x->nlevels <= TREE_MAX_LEVELS && x->strays * STRAYS <= x->links &&
+	return x->n && x->nlevels <= TREE_MAX_LEVELS && has_few_strays(x) &&
 	       x->apart * SEPARATE <= x->pairs;
 }
 
@@ -379,7 +386,7 @@ static int reason(const struct guess *best, struct err *e)
 			       tree_name(t, far, a), TREE_MAX_LEVELS - 1);
 	if (is_tree(best))
 		return 0;
-	if (best->strays * STRAYS <= best->links)
+	if (has_few_strays(best))
 		return err_set(
 			e, -EINVAL,
 			"tree: not a tree: no way up and then down joins %s and %s, nor %llu of %llu pairs "

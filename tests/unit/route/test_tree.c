@@ -513,6 +513,29 @@ TEST(a_few_cables_between_switches_of_a_level_do_not_matter)
 	}
 }
 
+/* Trees of 16 to 32 cables between switches: one more between two leaves, two middle or two top switches. */
+TEST(one_cable_inside_a_level_of_a_small_tree_does_not_matter)
+{
+	static const struct pgft trees[] = {{2, {4, 8}, {4}, {1}}, {3, {2, 2, 4}, {2, 2}, {1, 1}}};
+	static const uint32_t ends[][2] = {{0, 1}, {0, 3}, {8, 9}, {8, 10}};
+	uint32_t of[4096];
+
+	for (size_t i = 0; i < ARRAY_LEN(trees) * ARRAY_LEN(ends); i++) {
+		struct forest x = {0};
+		struct rt_tables *t;
+		struct fab *f;
+
+		forest_add(&x, &trees[i % 2]);
+		vec_push(&x.links, (struct forest_link){ends[i / 2][0], ends[i / 2][1], false});
+		f = forest_fab(&x, i, of);
+		t = good(f);
+		assert_int_equal(shifts(f, t, UINT64_MAX).busiest, 1);
+		rt_tables_free(t);
+		fab_free(f);
+		forest_free(&x);
+	}
+}
+
 TEST(a_leaf_behind_a_leaf_is_served)
 {
 	static const struct pgft g = {3, {4, 4, 8}, {4, 4}, {1, 1}};
@@ -711,6 +734,7 @@ int main(void)
 		cmocka_unit_test(tapered_trees_share_each_link_evenly),
 		cmocka_unit_test(the_generators_trees_are_perfect_too),
 		cmocka_unit_test(a_core_in_which_all_are_linked_is_perfect_too),
+		cmocka_unit_test(one_cable_inside_a_level_of_a_small_tree_does_not_matter),
 		cmocka_unit_test(a_leaf_behind_a_leaf_is_served),
 		cmocka_unit_test(special_endpoints_shift_no_level_and_disturb_no_balance),
 		cmocka_unit_test(leaves_with_few_hosts_or_none_stay_leaves),
