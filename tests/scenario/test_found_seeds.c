@@ -128,6 +128,8 @@ static const struct found {
 	{CHANGE_ENGINE, 150000038, NULL, "cycle: entries of former tables"},
 	{CHANGE_ENGINE, 150000883, NULL, "cycle: entries of LIDs that are gone"},
 	{CHANGE_ENGINE, 150005952, NULL, "cycle: entries of LIDs that are gone"},
+	/* A switch came and another one went: rows of the last tables were taken for those of other switches. */
+	{CHANGE_ENGINE, 160010786, NULL, "cycle: a plan from rows of other switches"},
 	/* The engine of the reference did not serve any more, and nothing was compared with. */
 	{CHANGE_ENGINE, 150000071, NULL, "uneven routes of a reference"},
 };

@@ -71,12 +71,22 @@ static bool any_random_table(const struct sm *sm)
 	return false;
 }
 
+/* Whether each switch is where it was: as many are there also when one came and another one went. */
+static bool same_switches(const struct fab *f, const struct fab *g)
+{
+	bool same = f->nswitches == g->nswitches;
+
+	for (uint32_t s = 0; same && s < f->nswitches; s++)
+		same = f->nodes[f->switches[s]].guid == g->nodes[g->switches[s]].guid;
+	return same;
+}
+
 /* Whether the last tables can stand for what the switches hold, which is the same: no copy of them is needed. */
 static bool as_they_are(const struct sm *sm)
 {
 	const struct rt_tables *t = sm->routes.prev_tables;
 
-	return sm->core.phase == SM_COMPUTE && t->nswitches == sm->topo.fab->nswitches &&
+	return sm->core.phase == SM_COMPUTE && same_switches(sm->topo.fab, sm->routes.prev_fab) &&
 	       t->top_lid == fab_top_lid(sm->topo.fab) && !t->dflt && !t->lanes &&
 	       !sm_lanes_wanted(sm) && !sm->routes.sls.nrows && !any_random_table(sm);
 }
