@@ -47,6 +47,15 @@ static bool ingress_of(const struct fab *f, port_id p, uint32_t *sw, unsigned *i
 	return *sw != FAB_NONE;
 }
 
+/* Whether a switch has an entry for a LID: tables tell of no others. */
+static bool is_routed(const struct rt_tables *t, uint32_t lid)
+{
+	for (uint32_t s = 0; s < t->nswitches; s++)
+		if (rt_row(t, s)[lid] != IBA_PORT_NONE)
+			return true;
+	return false;
+}
+
 void rt_path_sls_each(const struct fab *f, const struct rt_tables *t,
 		      void (*put)(void *ctx, const char *text, size_t len), void *ctx)
 {
@@ -62,6 +71,8 @@ void rt_path_sls_each(const struct fab *f, const struct rt_tables *t,
 	for (uint32_t i = 0; i < f->nvlids; i++)
 		if (f->vlids[i].lid <= t->top_lid)
 			used[f->vlids[i].lid] = 1;
+	for (uint32_t lid = 1; lid <= t->top_lid; lid++)
+		used[lid] = used[lid] && is_routed(t, lid);
 	for (port_id p = 0; p < f->nports; p++) {
 		if (!f->ports[p].lid || !ingress_of(f, p, &sw, &in))
 			continue;

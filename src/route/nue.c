@@ -465,6 +465,8 @@ static int nue_route(const struct fab *f, const struct rt_opts *o, struct rt_tab
 		return rc;
 	graph_init(&g, f, t->top_lid);
 	nue_init(&x, &g);
+	if (!g.narcs) /* nothing waits for anything */
+		lanes = 1;
 	recipe = recipe_choose(&x, lanes, t, o);
 	lanes = recipe.lanes;
 	recipe.lanes = 1;

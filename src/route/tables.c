@@ -131,9 +131,20 @@ void rt_tables_cut(struct rt_tables **t, const struct fab *f)
 int rt_engine_ranks(const struct rt_engine *g, const struct fab *f, const struct rt_opts *o,
 		    uint64_t *rank, struct err *e)
 {
+	struct rt_opts by = {.root = o->root, .directions = o->directions};
+	bool parts = false;
+
 	if (g->ranks)
 		return g->ranks(f, o, rank, e);
 	rt_updown_rank_by(f, o->root, o->directions, rank);
+	for (uint32_t s = 0; s < f->nswitches; s++)
+		parts |= rank[s] == UINT64_MAX;
+	if (parts) { /* those that the root does not reach have an order, too */
+		uint32_t *order = mem_array(f->nswitches, sizeof(*order));
+
+		rt_rank_dense(f, &by, order, rank);
+		free(order);
+	}
 	return 0;
 }
 

@@ -691,6 +691,37 @@ TEST(what_is_written_is_read)
 	}
 }
 
+/* Two hosts that a cable joins without a switch: tables have no entry for their LIDs, and the reader knows them not. */
+TEST(service_levels_are_written_for_lids_with_an_entry)
+{
+	struct fab_builder *b = fab_builder_new();
+	struct strbuf text = {0};
+	struct rt_tables *t;
+	struct fab *f;
+
+	fab_add_node(b, IBA_NODE_SWITCH, 7, 4, "switch");
+	for (unsigned i = 0; i < 4; i++)
+		fab_add_node(b, IBA_NODE_CA, 0x10 + 2 * i, 1, "host");
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(fab_add_link(b, 0, 1 + i, 1 + i, 1), 0);
+	assert_int_equal(fab_add_link(b, 3, 1, 4, 1), 0);
+	f = world_lids(fab_build(b), 0);
+	t = world_fera(f, NULL);
+	assert_int_equal(t->top_lid, 5);
+	rt_path_sls_each(f, t, put, &text);
+	for (port_id p = 0; p < f->nports; p++) {
+		node_id n = f->ports[p].node;
+		char line[32];
+
+		snprintf(line, sizeof(line), "\n0x%04x : ", f->ports[p].lid);
+		if (f->ports[p].lid)
+			assert_int_equal(strstr(text.s, line) != NULL, n < 3);
+	}
+	strbuf_free(&text);
+	rt_tables_free(t);
+	fab_free(f);
+}
+
 /* What the manual page of ibdmchk describes, and what OpenSM adds to it. */
 TEST(both_forms_of_a_dump_are_read)
 {
@@ -785,6 +816,7 @@ int main(void)
 		cmocka_unit_test(the_quick_verifier_needs_maps_that_discard_nothing),
 		cmocka_unit_test(lanes_of_another_fabric_are_refused),
 		cmocka_unit_test(what_is_written_is_read),
+		cmocka_unit_test(service_levels_are_written_for_lids_with_an_entry),
 		cmocka_unit_test(both_forms_of_a_dump_are_read),
 		cmocka_unit_test(bad_dumps_are_refused_with_file_and_line),
 	};

@@ -212,6 +212,7 @@ TEST(one_lane_is_better_than_up_and_down)
 TEST(fabrics_without_switches_links_or_hosts_do_no_harm)
 {
 	struct fab_builder *b = fab_builder_new();
+	struct rt_tables *t;
 	struct fab *f;
 
 	f = world_lids(fab_build(b), 0);
@@ -219,8 +220,11 @@ TEST(fabrics_without_switches_links_or_hosts_do_no_harm)
 	fab_free(f);
 	b = fab_builder_new();
 	fab_add_node(b, IBA_NODE_SWITCH, 7, 4, "alone");
-	f = world_lids(fab_build(b), 0);
-	rt_tables_free(nue(f, 8, 1));
+	fab_add_link(b, 0, 1, fab_add_node(b, IBA_NODE_CA, 8, 1, "host"), 1);
+	f = world_lids(fab_build(b), 1);
+	t = nue(f, 8, 1);
+	assert_int_equal(rt_nvls(t), 1);
+	rt_tables_free(t);
 	fab_free(f);
 	check(world_make((struct fab_gen){.kind = "ring", .dims = {5}, .has_hosts = true}), 3);
 }

@@ -642,6 +642,47 @@ TEST(trees_stay_balanced)
 	assert_true(up.worst <= 1100);
 }
 
+/* Two chains, and each switch fails in turn: an update needs the directions of both. */
+TEST(islands_have_directions_too)
+{
+	static const uint8_t links[][4] = {{0, 1, 1, 2}, {1, 1, 2, 2}, {2, 1, 3, 2},
+					   {4, 1, 5, 2}, {5, 1, 6, 2}, {6, 1, 7, 2}};
+	struct fab *f = world_links(8, 3, links, ARRAY_LEN(links));
+	struct rt_opts o = {.root = f->switches[1]};
+	uint64_t rank[8], kept[8], old[8];
+	struct rt_tables *before;
+	struct err e;
+
+	assert_int_equal(rt_compute(&rt_fera, f, &o, &before, &e), 0);
+	rt_tables_fill(before);
+	assert_int_equal(rt_engine_ranks(&rt_fera, f, &o, rank, &e), 0);
+	for (uint32_t s = 0; s < 8; s++) {
+		struct world_down down = world_down_new(f);
+		struct rt_before b = {f, rank, before};
+		struct rt_tables *carried, *t;
+		struct rt_update_stats st;
+		struct rt_report r;
+		struct fab *now;
+
+		down.node[f->switches[s]] = true;
+		now = world_now(f, &down);
+		rt_updown_rank_carry(f, rank, now, old);
+		rt_updown_rank_keep(now, now->switches[s < 2 ? 0 : 1], old, kept);
+		carried = rt_tables_carry(f, before, now);
+		t = updated(now, (struct rt_opts){.rank = kept, .before = &b, .even = true},
+			    carried, &st);
+		r = world_verify(now, t, (struct rt_verify_opts){.rank = kept});
+		assert_true(r.ok);
+		rt_report_free(&r);
+		rt_tables_free(carried);
+		rt_tables_free(t);
+		world_down_free(&down);
+		fab_free(now);
+	}
+	rt_tables_free(before);
+	fab_free(f);
+}
+
 /* From nothing come FERa's own tables, and from FERa's own tables nothing changes. */
 TEST(an_update_without_old_tables_gives_feras)
 {
@@ -746,6 +787,7 @@ int main(void)
 		cmocka_unit_test(updated_tables_are_as_good_as_computed_ones),
 		cmocka_unit_test(many_vfs_behind_one_switch_are_spread_again),
 		cmocka_unit_test(trees_stay_balanced),
+		cmocka_unit_test(islands_have_directions_too),
 		cmocka_unit_test(an_update_without_old_tables_gives_feras),
 		cmocka_unit_test(routes_to_lids_that_are_gone_obey_the_ranks_or_go),
 		cmocka_unit_test(tables_of_another_fabric_are_refused),
