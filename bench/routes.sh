@@ -10,7 +10,8 @@
 #	FABRICS='ring8 topo ring 8' bench/routes.sh	another one: a name, then as in the list below
 #	ENGINES='auto tree' OPENSM_ENGINES='ftree' bench/routes.sh	these engines
 #	KEEP=DIR bench/routes.sh	keep netlists and tables there
-#	bench/routes.sh --write-docs	also refresh docs/results/routes.md and its picture
+#	bench/routes.sh --write-docs	also refresh docs/results/routes.md and its picture; with ONLY or FABRICS the rows of
+#					these fabrics, which say of which run they are, and no picture
 #	bench/routes.sh --tables	measure nothing: tables and picture from the rows of the last run
 #	ADD=1 bench/routes.sh		add to the rows of the last run
 #
@@ -243,7 +244,10 @@ report > "$out/routes.md"
 summary > "$out/routes-summary.md"
 picture > "$out/routes.svg"
 cat "$out/routes.md" "$out/routes-summary.md"
-if [ -n "$docs" ]; then
+if [ -n "$docs" ] && [ -n "${ONLY:-}${FABRICS:-}" ]; then
+	merge_result routes.md routes 2 < "$out/routes.md"
+	[ "$(wc -l < "$out/routes-summary.md")" = 2 ] || merge_result routes.md routes-summary 1 < "$out/routes-summary.md"
+elif [ -n "$docs" ]; then
 	write_result routes.md routes-summary < "$out/routes-summary.md"
 	write_result routes.md routes < "$out/routes.md"
 	cp "$out/routes.svg" "$here/../docs/results/routes.svg"
