@@ -323,6 +323,22 @@ static void port_keep(const struct reader *r, struct fab_port *x)
 		}
 }
 
+/* No switch leads to a port whose cable leads to another host, so a dump names none of its LIDs: it gets one behind all others. */
+static void loose_give(const struct reader *r, struct fab_builder *b)
+{
+	const struct fab *f = r->f;
+	uint32_t top = MAX(r->top, fab_top_lid(f));
+
+	for (port_id p = 0; p < f->nports; p++) {
+		const struct fab_port *x = &f->ports[p];
+		struct fab_port *to = fab_builder_port(b, x->node, x->num);
+
+		if (!to->lid && x->num && x->peer != FAB_NONE && !fab_is_switch(f, x->node) &&
+		    !fab_is_switch(f, f->ports[x->peer].node) && top + 1 < LIDS)
+			to->lid = (uint16_t)++top;
+	}
+}
+
 /* LIDs of VFs: those of the dump, and of VFs that it does not name those which are free. */
 static void vlids_apply(const struct reader *r, struct fab_builder *b)
 {
@@ -365,6 +381,7 @@ static int lids_apply(const struct reader *r, struct fab **out)
 		else
 			port_keep(r, x);
 	}
+	loose_give(r, b);
 	vlids_apply(r, b);
 	f = fab_build(b);
 	if (!rc && fab_lid_table(f, &table, &top, &e))

@@ -54,6 +54,42 @@ TEST(tables_survive_writing_and_reading)
 	fab_free(plain);
 }
 
+/* No table has an entry for hosts that a cable joins without a switch: the dump is right without their LIDs. */
+TEST(hosts_that_a_cable_joins_need_no_entry)
+{
+	struct fab_builder *b = fab_builder_new();
+	struct fab *plain, *f, *g;
+	struct rt_tables *t, *u;
+	struct strbuf text = {0};
+	struct rt_report r;
+	struct err e;
+
+	add_switch(b, 0x10, 3);
+	add_host(b, 0x100, 0, 1);
+	add_host(b, 0x110, 0, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		node_id n = fab_add_node(b, IBA_NODE_CA, 0x200 + 16 * i, 1, "host");
+
+		fab_builder_port(b, n, 1)->guid = 0x201 + 16 * i;
+	}
+	assert_int_equal(fab_add_link(b, 3, 1, 4, 1), 0);
+	plain = fab_build(b);
+	f = with_lids(fab_build(fab_builder_from(plain)), 0);
+	t = fera(f, FAB_NONE, 0);
+	rt_lfts_write(f, t, &text);
+	assert_int_equal(parse(plain, text.s, &g, &u, &e), 0);
+	r = verify(g, u, (struct rt_verify_opts){0});
+	assert_true(r.ok);
+	assert_int_equal(r.nproblems, 0);
+	rt_report_free(&r);
+	strbuf_free(&text);
+	rt_tables_free(t);
+	rt_tables_free(u);
+	fab_free(f);
+	fab_free(g);
+	fab_free(plain);
+}
+
 /* Two switches and a host on each, with the text that OpenSM and dump_lfts have for them. */
 static struct fab *pair(void)
 {
@@ -225,6 +261,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_survive_writing_and_reading),
+		cmocka_unit_test(hosts_that_a_cable_joins_need_no_entry),
 		cmocka_unit_test(both_dialects_are_read),
 		cmocka_unit_test(port_guids_of_ibsim_are_understood_by_name),
 		cmocka_unit_test(a_switch_without_a_table_has_no_routes),
