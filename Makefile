@@ -47,7 +47,8 @@ help:
 	@echo 'make ui-static  the page of weft ui without a server, in build-static: the engine as WebAssembly'
 	@echo 'make ui-static-test   builds it, compares its engine with the native one, and tries it in a browser'
 	@echo 'make deb        Debian packages in build-deb'
-	@echo 'make deb-test   installs, upgrades, downgrades, removes and purges them in Debian 12 and 13 (debootstrap, root)'
+	@echo 'make deb-test   installs, upgrades, downgrades, removes and purges them in Debian 12 and 13 (debootstrap, root),'
+	@echo '                also under a running systemd'
 	@echo 'make install    into PREFIX=$(PREFIX) below DESTDIR=$(DESTDIR)'
 	@echo 'make format     clang-format all sources'
 	@echo 'make clean      remove what was built'
@@ -145,7 +146,7 @@ deb:
 
 # Needs root, and a mirror of Debian.
 deb-test: deb
-	@tests/packages/systems.sh build-deb
+	@status=0; for test in systems booted; do tests/packages/$$test.sh build-deb || status=1; done; exit $$status
 
 install: build/build.ninja | setup
 	meson configure build --prefix='$(PREFIX)'
