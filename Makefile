@@ -48,7 +48,7 @@ help:
 	@echo 'make ui-static-test   builds it, compares its engine with the native one, and tries it in a browser'
 	@echo 'make deb        Debian packages in build-deb'
 	@echo 'make deb-test   installs, upgrades, downgrades, removes and purges them in Debian 12 and 13 (debootstrap, root),'
-	@echo '                also under a running systemd'
+	@echo '                also under a running systemd, and builds the image of packaging/oci'
 	@echo 'make install    into PREFIX=$(PREFIX) below DESTDIR=$(DESTDIR)'
 	@echo 'make format     clang-format all sources'
 	@echo 'make clean      remove what was built'
@@ -146,7 +146,7 @@ deb:
 
 # Needs root, and a mirror of Debian.
 deb-test: deb
-	@status=0; for test in systems booted; do tests/packages/$$test.sh build-deb || status=1; done; exit $$status
+	@status=0; for test in systems booted image; do tests/packages/$$test.sh build-deb || status=1; done; exit $$status
 
 install: build/build.ninja | setup
 	meson configure build --prefix='$(PREFIX)'

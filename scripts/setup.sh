@@ -17,7 +17,7 @@ test) need="$need libcmocka-dev libibmad-dev clang clang-format opensm ibsim-uti
 	infiniband-diags ibutils jq curl tmux groff-base tshark libopenmpi-dev openmpi-bin gnuplot-nox munge slurmctld slurmd
 	slurm-client" ;;
 bench) need="$need jq valgrind opensm infiniband-diags ibsim-utils libumad2sim0" ;;
-deb) need="$need debhelper dpkg-dev lintian debootstrap systemd-container" ;;
+deb) need="$need debhelper dpkg-dev lintian debootstrap systemd-container buildah" ;;
 fuzz) need="$need clang libclang-rt-14-dev" ;;
 static)
 	need="$need emscripten"
