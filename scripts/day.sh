@@ -5,7 +5,7 @@
 #
 #	scripts/day.sh build/src/cli/weft > docs/day.md
 #
-# Takes about three minutes. Ends with status 1 when an event was not handled: the subnet did not come to rest, or a manager did not say
+# Takes about a minute. Ends with status 1 when an event was not handled: the subnet did not come to rest, or a manager did not say
 # what it must.
 # shellcheck disable=SC2016 # marks of Markdown
 set -eu
