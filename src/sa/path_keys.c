@@ -97,9 +97,8 @@ bool sa_ends_share(struct sa *sa, const struct sa_end *a, const struct sa_end *b
 
 /* ---- who asks ---- */
 
-/* The k-th end that a request from this LID may come from: a port, or one of the machines that share it. NULL: no more. */
-static const struct sa_end *asker(const struct sa *sa, uint16_t lid, unsigned *k,
-				  struct sa_end *machine)
+const struct sa_end *sa_asker(const struct sa *sa, uint16_t lid, unsigned *k,
+			      struct sa_end *machine)
 {
 	const struct sa_view *v = &sa->view;
 	const struct sa_end *e = sa_end_by_lid(v, lid);
@@ -127,7 +126,7 @@ bool sa_may_ask_of(struct sa *sa, const struct sa_request *q, const struct sa_en
 
 	if (q->trusted || !sm_policy(sa->view.sm)->configured)
 		return true;
-	while (e && (r = asker(sa, q->lid, &k, &machine)))
+	while (e && (r = sa_asker(sa, q->lid, &k, &machine)))
 		if (r->lid == e->lid || sa_ends_share(sa, r, e, 0, &any))
 			return true;
 	return false;
@@ -141,7 +140,7 @@ bool sa_asker_has_key(struct sa *sa, const struct sa_request *q, uint16_t pkey)
 
 	if (q->trusted || !sm_policy(sa->view.sm)->configured)
 		return true;
-	while ((r = asker(sa, q->lid, &k, &machine)))
+	while ((r = sa_asker(sa, q->lid, &k, &machine)))
 		if (sa_end_has_key(sa, r, pkey))
 			return true;
 	return false;
@@ -160,6 +159,15 @@ static unsigned membership(struct keys k, uint16_t pkey)
 		if ((k.at[i] & BASE) == (pkey & BASE))
 			m |= k.at[i] & POL_FULL_BIT ? POL_FULL : POL_LIMITED;
 	return m;
+}
+
+unsigned sa_end_membership(struct sa *sa, const struct sa_end *e, uint16_t pkey)
+{
+	uint16_t room[POL_MOST_KEYS];
+
+	if (!sm_policy(sa->view.sm)->configured)
+		return (pkey & BASE) == POL_DEFAULT_KEY ? POL_FULL : 0;
+	return membership(keys_of(sa, e, room), pkey);
 }
 
 bool sa_end_has_key(struct sa *sa, const struct sa_end *e, uint16_t pkey)
@@ -181,39 +189,4 @@ bool sa_guid_lost_key(struct sa *sa, uint64_t guid, uint16_t pkey)
 		return false;
 	sa_policy_port(sa, e, &p);
 	return !pol_names_used(sm_policy(sa->view.sm)) || *p.description;
-}
-
-/* ---- members ---- */
-
-typedef VEC(struct sa_partition_member) members;
-
-static void member_add(struct sa *sa, const struct sa_end *e, uint16_t pkey, members *to)
-{
-	unsigned m = (pkey & BASE) == POL_DEFAULT_KEY ? POL_FULL : 0;
-	uint16_t room[POL_MOST_KEYS];
-
-	if (sm_policy(sa->view.sm)->configured)
-		m = membership(keys_of(sa, e, room), pkey);
-	if (m)
-		vec_push(to, (struct sa_partition_member){e->guid, e->port, e->slot, m});
-}
-
-size_t sa_partition_members(struct sa *sa, const struct sm *sm, uint16_t pkey, time_ps now,
-			    struct sa_partition_member **list)
-{
-	members found = {0};
-	const struct sa_end *e;
-	struct sa_end machine;
-
-	sa_manager(sa, sm, now);
-	*list = NULL;
-	if (!sa->view.fab)
-		return 0;
-	sa->view.sm = sm;
-	for (size_t i = 0; i < sa->view.ends.n; i++)
-		for (unsigned k = 0; (e = asker(sa, sa->view.ends.at[i].lid, &k, &machine));)
-			member_add(sa, e, pkey, &found);
-	sa->view.sm = NULL;
-	*list = found.at;
-	return found.n;
 }

@@ -119,6 +119,11 @@ void sa_path_to_group(struct sa *sa, const struct sa_request *q, const struct ib
 /* Whether the ends share a partition in which one of them is a full member. pkey 0: any; *found is the key of the path. */
 bool sa_ends_share(struct sa *sa, const struct sa_end *a, const struct sa_end *b, uint16_t pkey,
 		   uint16_t *found);
+unsigned sa_end_membership(struct sa *sa, const struct sa_end *e,
+			   uint16_t pkey); /* enum pol_membership; 0: none */
+/* The k-th end that a request from this LID may come from: a port, or one of the machines that share it. NULL: no more. */
+const struct sa_end *sa_asker(const struct sa *sa, uint16_t lid, unsigned *k,
+			      struct sa_end *machine);
 struct pol_port;
 void sa_policy_port(const struct sa *sa, const struct sa_end *e, struct pol_port *p);
 

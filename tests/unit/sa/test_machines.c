@@ -4,7 +4,7 @@
  * by its GID, registrations and multicast trees that go with it; records of their functions, beside what devices say; their
  * partitions. One subnet of hypervisors for each test.
  *
- * Covers: registry.c view.c reports.c wanted_groups.c moved_members.c vf_records.c path_keys.c
+ * Covers: registry.c view.c reports.c wanted_groups.c moved_members.c vf_records.c path_keys.c partition_members.c
  */
 #include "sa_fixture.h"
 #include "vm_fixture.h"
