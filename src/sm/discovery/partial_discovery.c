@@ -408,8 +408,10 @@ static void read_one(struct sm *sm, uint32_t node)
 	 */
 	if (!n->ask.explained || !n->ask.armed)
 		ask_lid(sm, node);
-	if (!n->ask.found)
-		sm_damp_unseen_change(sm, node);
+	if (n->ask.found)
+		return;
+	sm_damp_unseen_change(sm, node);
+	sm_pkeys_behind(sm, node);
 }
 
 static bool is_down(const uint8_t *data)
