@@ -81,11 +81,11 @@ static bool belongs(const struct vm_world *t, node_id host, unsigned slot, uint6
 	const struct sm *sm = lab_sm(t->lab);
 	struct sm_vm v;
 
-	if (sm && lab_status(t->lab)->phase == SM_MOVE)
-		return true; /* it is there, or arrives */
 	if (!sm || !sm_fabric(sm) ||
 	    fab_node_by_guid(sm_fabric(sm), t->wire->nodes[host].guid) == FAB_NONE)
 		return false;
+	if (lab_status(t->lab)->phase == SM_MOVE)
+		return true; /* it is there, or arrives */
 	for (size_t i = 0; sm_vm_get(sm, i, &v); i++)
 		if (v.guid == guid)
 			return v.running && v.host == t->wire->nodes[host].guid && v.slot == slot;

@@ -94,6 +94,8 @@ static const struct found {
 	 "a host that restarted while its switch was told to enforce partitions"},
 	{VMS_KEYS, 650523, NULL,
 	 "a host restarted before a round set its port: its VFs were seen to be empty, not its P_Key tables"},
+	{VMS_KEYS, 692273, NULL,
+	 "the check: a host that the manager does not reach had keys of before while VMs moved"},
 	{VMS_KEYS, 673854, NULL,
 	 "a host restarted after its P_Keys were set, and before its port was: no port showed it"},
 	{VMS_KEYS, 651511, NULL,
