@@ -9,7 +9,7 @@
 #	SHARE=4 bench/sa.sh		a fourth of the requests, for a machine with little time
 #	OPENSM=0 bench/sa.sh		without OpenSM
 #	SIZES='mine 8 3' bench/sa.sh	another fabric: a name, then as for weft topo gen mtree
-#	bench/sa.sh --write-docs	also refresh docs/results/sa.md
+#	bench/sa.sh --write-docs	also refresh the tables of docs/results/sa.md
 #	bench/sa.sh --tables		measure nothing: the table from the rows of the last run
 #
 # It needs build/bench/sa-load and libweft-umad (meson configure build -Dtests=true && ninja -C build), and for OpenSM
@@ -29,9 +29,11 @@
 #
 # Before the first row the manager has come to rest. "CPU us" is its CPU time for a request, of all its threads. Every answer
 # is checked: "lost" had none after eight repetitions, "wrong" had a status, another LID than the host has, or a table without
-# one of the hosts. "others" is the share of the machine's cores that other programs took in the second before the first row.
+# one of the hosts. "busy" is no answer: the request is sent again, as IBA says. In the
+# times a lost request counts until it is given up. "others" is the share of the machine's cores that other programs took in the second before the first row.
 #
-# Rows are written to bench/out/sa.jsonl as they come; bench/out/sa.md has the table. Status 1: an answer of Weft was lost or
+# Rows are written to bench/out/sa.jsonl as they come; bench/out/sa.md has the tables: what a path query takes beside sockets
+# alone and OpenSM, what was to be shown, and all rows. Status 1: an answer of Weft was lost or
 # wrong; what OpenSM misses is in the table alone.
 # shellcheck disable=SC2016,SC2317 # dollars in single quotes are jq's; the trap calls cleanup
 set -euo pipefail
@@ -288,6 +290,40 @@ report()
 			"\(.others)%"]) | map(. // "-") | @tsv' "$rows" | table
 }
 
+# CPU time of a path query: both managers, and what is left of both without what sockets alone take
+cpu_report()
+{
+	jq -sr 'def n($d): if . == null then "-" else (. * pow(10; $d) | round / pow(10; $d) | tostring) end;
+		def share($a; $b): if $a == null or $b == null or $b <= 0 then "-" else "\(100 * ([$a, 0] | max) / $b | round)%" end;
+		def less($a; $b): if $a == null or $b == null then null else $a - $b end;
+		["hosts", "what", "Weft us", "sockets alone us", "OpenSM us", "of OpenSM", "of OpenSM, both without sockets"],
+		(group_by(.fabric | tonumber? // .)[] | group_by(.what)[] | select(.[0].what | test("^(paths, |job)"))
+			| (INDEX(.manager) | map_values(.cpu_us)) as $us
+			| [.[0].fabric, .[0].what, ($us.weft | n(1)), ($us.sockets | n(1)), ($us.opensm | n(1)),
+				share($us.weft; $us.opensm), share(less($us.weft; $us.sockets); less($us.opensm; $us.sockets))])
+		| @tsv' "$rows" | table
+}
+
+# What was to be shown, of each size
+aims_report()
+{
+	jq -sr 'def ms: if . == null then "-" else (. / 100 | round / 10 | tostring) end;
+		def times($a; $b): if $a == null or $b == null or $b == 0 then "-" else ($a / $b * 10 | round / 10 | tostring) end;
+		def range: map(select(. != "-") | tonumber) | if length == 0 then "-" else "\(min) to \(max)" end;
+		def of($what): map(select(.what == $what))[0];
+		def both($w; $o; f): [($w | f), ($o | f)] | map(. // "-" | tostring) | join(" / ");
+		["hosts", "rate of OpenSM, path queries", "joins: lost, wrong", "a link fails: lost", "wrong", "99 % ms", "repeated"],
+		(group_by(.fabric | tonumber? // .)[] | (map(select(.manager == "weft"))) as $w | (map(select(.manager == "opensm"))) as $o
+			| [.[0].fabric,
+				([$w[] | select(.what | test("^paths, ")) | .what as $k | times(.rate; ($o | of($k) | .rate))] | range),
+				([$w, $o] | map(of("joins and leaves") | "\(.lost // "-"), \(.wrong // "-")") | join(" / ")),
+				(both($w | of("a link fails"); $o | of("a link fails"); .lost)),
+				(both($w | of("a link fails"); $o | of("a link fails"); .wrong)),
+				(both($w | of("a link fails"); $o | of("a link fails"); .p99_us | ms)),
+				(both($w | of("a link fails"); $o | of("a link fails"); .repeated))])
+		| @tsv' "$rows" | table
+}
+
 mkdir -p "$out"
 if [ -z "$tables_only" ]; then
 	work=$(mktemp -d)
@@ -302,6 +338,13 @@ if [ -z "$tables_only" ]; then
 		[ -n "$why" ] || one "${size[0]}" opensm
 	done < <(sizes)
 fi
-report | commas | tee "$out/sa.md"
-[ -z "$docs" ] || write_result sa.md sa < "$out/sa.md"
+for part in cpu aims all; do
+	case $part in
+	cpu) cpu_report ;;
+	aims) aims_report ;;
+	all) report ;;
+	esac | commas > "$out/sa-$part.md"
+	[ -z "$docs" ] || write_result sa.md "sa-$part" < "$out/sa-$part.md"
+done
+cat "$out"/sa-{cpu,aims,all}.md | tee "$out/sa.md"
 exit "$failed"

@@ -13,7 +13,8 @@
  *
  * A request without an answer is sent again after REPEAT_MS, up to TRIES times; then it is lost. So is one that is answered
  * with "busy", after as long: the status says that the requester shall ask again (IBA 13.4.7). The LIDs of all hosts are read
- * first: an answer with another one is wrong, as is one with another status, or a table without one of the hosts.
+ * first: an answer with another one is wrong, as is one with another status, or a table without one of the hosts. In the times
+ * a lost request counts with the time until it was given up.
  */
 #include <dirent.h>
 #include <poll.h>
@@ -363,6 +364,7 @@ static void late(struct load *l, struct client *c, double now)
 		}
 		op->used = false;
 		l->lost++;
+		vec_push(&l->took_us, (uint32_t)((now - op->first) * 1e6));
 	}
 }
 
