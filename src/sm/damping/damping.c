@@ -96,12 +96,27 @@ bool sm_damp_holds(struct sm *sm, uint32_t port)
 	return at != NONE && sm->damp.ends.at[at].held;
 }
 
-bool sm_damp_holds_end(const struct sm *sm, uint64_t guid, unsigned num)
+/* NULL: it is not held. */
+static const struct sm_end *held_end(const struct sm *sm, uint64_t guid, unsigned num)
 {
 	uint32_t first = sm->damp.held.n ? map64_get(&sm->damp.by_guid, guid) : MAP_NONE;
 
 	return first != MAP_NONE && num <= sm->damp.ends.at[first].nports &&
-	       sm->damp.ends.at[first + num].held;
+			       sm->damp.ends.at[first + num].held
+		       ? &sm->damp.ends.at[first + num]
+		       : NULL;
+}
+
+bool sm_damp_holds_end(const struct sm *sm, uint64_t guid, unsigned num)
+{
+	return held_end(sm, guid, num);
+}
+
+bool sm_damp_isolates_end(const struct sm *sm, uint64_t guid, unsigned num)
+{
+	const struct sm_end *e = held_end(sm, guid, num);
+
+	return e && e->ordered;
 }
 
 /* The other end of the link, if both ends agree: a cable may have moved. */

@@ -129,26 +129,58 @@ static void legs_begin(struct sm_routes *out)
 	memmove(out->legs.at, out->legs.at + 1, --out->legs.n * sizeof(first));
 }
 
+/* Whether no old entry leads over a link that only plans count: then nothing crosses it. */
+static bool is_spared(const struct sm_compute *c)
+{
+	for (port_id p = 0; c->data_fab && p < c->fab->nports; p++) {
+		const struct fab_port *x = &c->fab->ports[p];
+		const uint8_t *row;
+
+		if (x->peer != FAB_NONE || c->data_fab->ports[p].peer == FAB_NONE)
+			continue;
+		row = rt_row(c->old, c->fab->switch_index[x->node]);
+		for (uint32_t lid = 1; lid <= c->old->top_lid; lid++)
+			if (row[lid] == x->num)
+				return false;
+	}
+	return true;
+}
+
 /*
  * Turns in use must be disabled for new directions, and packets that take them are lost. Over tables between
  * old and new ones none is.
  */
 static void take_detour(const struct sm_compute *c, unsigned threads, struct sm_routes *out)
 {
+	const struct fab *f = is_spared(c) ? c->fab : c->data_fab;
 	bool ok = c->detour && !c->off->n &&
-		  rt_detour(c->fab, c->old, c->old_rank, out->tables, out->rank, &out->legs);
+		  rt_detour(f, c->old, c->old_rank, out->tables, out->rank, &out->legs);
 
 	for (size_t i = 0; ok && i + 1 < out->legs.n; i++) {
 		struct rt_report r;
 
-		ok = sm_worker_verify(c->fab, out->legs.at[i].tables, out->legs.at[i].rank, threads,
-				      &r);
+		ok = sm_worker_verify(f, out->legs.at[i].tables, out->legs.at[i].rank, threads, &r);
 		rt_report_free(&r);
 	}
 	if (ok)
 		legs_begin(out);
 	else
 		rt_legs_free(&out->legs);
+}
+
+/* Whether old tables serve as long as links are in use that are isolated: then there is time for a detour. */
+static bool serves(const struct sm_compute *c, unsigned threads)
+{
+	struct rt_report r;
+	bool ok = c->detour && c->data_fab && c->old_rank && !c->old->lanes;
+
+	for (uint32_t s = 0; ok && s < c->fab->nswitches; s++)
+		ok = c->old_rank[s] != UINT64_MAX;
+	if (!ok)
+		return false;
+	ok = sm_worker_verify(c->data_fab, c->old, c->old_rank, threads, &r);
+	rt_report_free(&r);
+	return ok;
 }
 
 /* The plan from old to new, or the decision to keep the old tables. */
@@ -172,7 +204,7 @@ void sm_worker_plan_tables(const struct sm_compute *c, unsigned threads,
 				take_old(c, out);
 			else if (sm_worker_may_keep(c))
 				take_kept_directions(c, threads, new, out);
-			if (old.ok && out->plan.turns_in_use)
+			if (out->plan.turns_in_use && (old.ok || serves(c, threads)))
 				take_detour(c, threads, out);
 		}
 	}

@@ -269,7 +269,7 @@ void sm_routes_request(struct sm *sm, bool old)
 		.directed = sm_mechanism_needs_directions(&sm->cfg.mechanism),
 		.lanes = sm_choice_lanes(sm, sm_lanes_wanted(sm) ? sm_lanes_most(sm, &fewest) : 0),
 		.plan = sm_technique_now(sm)->plan,
-		.detour = !any_random_table(sm) && !sm->topo.data_fab,
+		.detour = !any_random_table(sm) && sm_silent_links_isolated(sm),
 		.overlap = sm_technique_now(sm)->overlaps && old,
 		.found = sm->disc.arrival == SM_ADOPTING,
 		.own = sm->restored.same};
