@@ -69,6 +69,7 @@ static void tell(struct perf *p, const struct perf_device *d, const struct perf_
 			     .errors = perf_health_errors(p, q),
 			     .bits = perf_health_bits(p, q),
 			     .over_us = p->cfg.watch / PS_PER_US,
+			     .round = p->st.rounds,
 		     });
 }
 

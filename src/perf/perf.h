@@ -106,6 +106,7 @@ struct perf_event {
 	uint8_t port, peer_port;
 	enum perf_counter counter;
 	uint64_t errors, bits, over_us;
+	uint64_t round; /* how many were complete; 0 for devices */
 };
 
 /* ---- looking in ---- */

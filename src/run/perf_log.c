@@ -46,5 +46,6 @@ void run_perf_log(struct run_log *l, const struct sm *sm, const struct perf_even
 		counted ? LOG_T("counter", perf_counter_name(ev->counter)) : LOG_NOT("counter"),
 		rated ? errors : LOG_NOT("errors"),
 		rated ? LOG_TIME("over_us", ev->over_us) : LOG_NOT("over_us"),
-		rated ? LOG_T("ber", ber) : LOG_NOT("ber"));
+		rated ? LOG_T("ber", ber) : LOG_NOT("ber"),
+		rated ? LOG_U("round", ev->round) : LOG_NOT("round"));
 }
