@@ -134,6 +134,9 @@ static const struct found {
 	{CHANGE_ENGINE, 150005952, NULL, "cycle: entries of LIDs that are gone"},
 	/* A switch came and another one went: rows of the last tables were taken for those of other switches. */
 	{CHANGE_ENGINE, 160010786, NULL, "cycle: a plan from rows of other switches"},
+	/* A switch restarted while its ports were read, and `basic` set only SL-to-VL tables that it took for others. */
+	{CHANGE_ENGINE, 162011277, NULL, "SL-to-VL tables of a restarted switch"},
+	{CHANGE_ENGINE, 162009991, NULL, "SL-to-VL tables of a restarted switch"},
 	/* The engine of the reference did not serve any more, and nothing was compared with. */
 	{CHANGE_ENGINE, 150000071, NULL, "uneven routes of a reference"},
 };

@@ -112,6 +112,12 @@ static bool fits(uint64_t map, unsigned vls)
 	return true;
 }
 
+/* As it does with forwarding tables: a switch may have restarted while it was discovered. */
+static bool rewrites(const struct sm *sm)
+{
+	return sm_technique_now(sm)->stops_all;
+}
+
 static bool differs(struct sm *sm, uint32_t node, unsigned in, unsigned out)
 {
 	const struct sm_node *n = &sm->topo.nodes.at[node];
@@ -124,7 +130,7 @@ static bool differs(struct sm *sm, uint32_t node, unsigned in, unsigned out)
 	if (!sm->routes.tables->lanes)
 		return known && !fits(map, sm_port_vls(sm, n->first_port + out));
 	sm_map_wanted(sm, node, in, out, vl);
-	return !known || map != sm_map_pack(vl);
+	return rewrites(sm) || !known || map != sm_map_pack(vl);
 }
 
 /* ---- Sets ---- */
@@ -194,7 +200,7 @@ static bool vlarb_next(struct sm *sm, uint32_t node, unsigned num, struct sm_req
 	const struct sm_maps *m = sm_maps_find(sm, n->guid);
 
 	if (!sm->routes.tables->lanes || !is_linked(sm, node, num) || !p->pi.vl_arb_low_cap ||
-	    (m && m->shared[num / 8] >> num % 8 & 1))
+	    (m && !rewrites(sm) && m->shared[num / 8] >> num % 8 & 1))
 		return false;
 	sm_vlarb_make(sm, n->first_port + num, SM_FOR_DISTRIBUTION, r);
 	return true;
