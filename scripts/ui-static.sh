@@ -28,7 +28,9 @@ jansson()
 	rm -rf "$deps"
 	mkdir -p "$deps/lists/partial"
 	. /etc/os-release
-	echo "deb-src http://deb.debian.org/debian ${VERSION_CODENAME:-bookworm} main" > "$deps/sources.list"
+	suite=${VERSION_CODENAME:-bookworm}
+	mirror=$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' | sed -n "s/^$suite //p" | head -n 1) # the machine's own
+	echo "deb-src ${mirror:?apt has no source of packages of $suite} $suite main" > "$deps/sources.list"
 	set -- -qq -o "Dir::Etc::sourcelist=$deps/sources.list" -o Dir::Etc::sourceparts=- -o "Dir::State::lists=$deps/lists" \
 		-o APT::Sandbox::User=
 	(cd "$deps" && apt-get "$@" update && apt-get "$@" source --download-only jansson && tar xf jansson_*.orig.tar.*) || {

@@ -27,7 +27,7 @@ FOREIGN = {
     "create-config", "maxsmps", "sweep", "honor_guid2lid_file", "honor", "reassign", "stay", "inactive", "sadb",
     "perfmgr", "congestion",  # OpenSM
     "write-docs", "prefix",  # bench/*.sh, Meson
-    "suite",
+    "suite", "build-arg",  # Meson, podman
 }
 
 
