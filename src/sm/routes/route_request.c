@@ -250,6 +250,28 @@ static const struct sm_supply *supply_now(const struct sm *sm)
 	return sm->routes.stage == SM_PROVISIONAL ? m->provisional : sm_final_routes(sm);
 }
 
+static bool is_isolated(const struct sm *sm, port_id p)
+{
+	const struct fab_port *x = &sm->topo.data_fab->ports[p];
+
+	return sm_damp_isolates_end(sm, sm->topo.data_fab->nodes[x->node].guid, x->num);
+}
+
+/* Whether the links that only plans count are all isolated by order. */
+static bool counted_are_isolated(const struct sm *sm)
+{
+	const struct fab *f = sm->topo.fab, *data = sm->topo.data_fab;
+
+	for (port_id p = 0; data && p < data->nports; p++) {
+		port_id peer = data->ports[p].peer;
+
+		if (f->ports[p].peer == FAB_NONE && peer != FAB_NONE && !is_isolated(sm, p) &&
+		    !is_isolated(sm, peer))
+			return false;
+	}
+	return true;
+}
+
 void sm_routes_request(struct sm *sm, bool old)
 {
 	struct sm_compute *c = &sm->core.out->compute;
@@ -269,7 +291,7 @@ void sm_routes_request(struct sm *sm, bool old)
 		.directed = sm_mechanism_needs_directions(&sm->cfg.mechanism),
 		.lanes = sm_choice_lanes(sm, sm_lanes_wanted(sm) ? sm_lanes_most(sm, &fewest) : 0),
 		.plan = sm_technique_now(sm)->plan,
-		.detour = !any_random_table(sm) && sm_silent_links_isolated(sm),
+		.detour = !any_random_table(sm) && counted_are_isolated(sm),
 		.overlap = sm_technique_now(sm)->overlaps && old,
 		.found = sm->disc.arrival == SM_ADOPTING,
 		.own = sm->restored.same};

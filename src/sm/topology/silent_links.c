@@ -157,18 +157,6 @@ static struct fab *with_silent(const struct sm *sm)
 	return fab_build(b);
 }
 
-bool sm_silent_links_isolated(const struct sm *sm)
-{
-	for (size_t i = 0; i < sm->topo.silent.n; i++) {
-		const struct sm_silent_link *l = &sm->topo.silent.at[i];
-
-		if (is_between_known(sm, l) && !sm_damp_isolates_end(sm, l->a.guid, l->a.port) &&
-		    !sm_damp_isolates_end(sm, l->b.guid, l->b.port))
-			return false;
-	}
-	return true;
-}
-
 /* ---- towards devices that are not met ---- */
 
 /* The port of the snapshot whose link leads to such a device; FAB_NONE: not this link. */

@@ -220,8 +220,6 @@ void sm_silent_links_find(struct sm *sm, const struct fab *was); /* the snapshot
 const struct fab *
 sm_data_fab(const struct sm *sm); /* the snapshot, with the links that plans must count */
 void sm_data_fab_free(struct sm *sm);
-bool sm_silent_links_isolated(
-	const struct sm *sm); /* those between its nodes are isolated by order */
 /* By a silent link to a device that is not met: what that forwards is not known. */
 bool sm_leads_astray(const struct sm *sm, port_id p);
 void sm_silent_turns(const struct sm *sm, rt_turns *out); /* from such ports to switches */
