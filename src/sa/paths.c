@@ -18,13 +18,54 @@ static bool walk(struct sa_walk *w, const struct sa_view *v, const struct rt_tab
 	return w->step == SA_THERE;
 }
 
-/* Packets of the other direction find their way, with the same SL: who answers uses that (IBA 9.6.1.5 and 12.6.6). */
-static bool is_reversible(const struct sa_view *v, const struct rt_tables *t,
-			  const struct sa_path *p, uint8_t sl)
-{
-	struct sa_walk back;
+/* What of a route is in its record. */
+struct way {
+	uint8_t mtu, sl;
+	uint16_t rate;
+	bool back; /* packets of the other direction find theirs, with the same SL: who answers uses that (IBA 9.6.1.5, 12.6.6) */
+};
 
-	return walk(&back, v, t, p->to, p->from, p->slid) && back.sl == sl;
+/* From an end to its switch. False: there is none. */
+static bool narrow(const struct sa_view *v, port_id p, struct way *y)
+{
+	if (!v->joined[p])
+		return false;
+	if (!fab_is_switch(v->fab, v->fab->ports[p].node)) {
+		y->mtu = MIN(y->mtu, v->links[p].mtu);
+		y->rate = MIN(y->rate, v->links[p].rate);
+	} else {
+		y->mtu = MIN(y->mtu, v->mtu[p]);
+		y->rate = MIN(y->rate, v->rate[p]);
+	}
+	return true;
+}
+
+/*
+ * A route that need not be followed. The manager uses no tables but those that lead from each port to each other one that
+ * cables join, as its verifier found. With one lane the way there and the way back have SL 0, and MTU and rate are those of the
+ * ends where no link between switches has less. LIDs of VFs are followed: their entries change without that verdict.
+ */
+static bool is_plain(const struct sa_view *v, const struct rt_tables *t, const struct sa_path *p,
+		     struct way *y)
+{
+	*y = (struct way){.mtu = UINT8_MAX, .rate = UINT16_MAX, .back = true};
+	return !t->lanes && !p->from->slot && !p->to->slot && p->from->port != p->to->port &&
+	       MAX(p->slid, p->dlid) <= t->top_lid && narrow(v, p->from->port, y) &&
+	       narrow(v, p->to->port, y) && y->mtu <= v->least_mtu && y->rate <= v->least_rate;
+}
+
+static bool way_find(const struct sa_view *v, const struct rt_tables *t, const struct sa_path *p,
+		     struct way *y)
+{
+	struct sa_walk there, back;
+
+	if (is_plain(v, t, p, y))
+		return true;
+	if (!walk(&there, v, t, p->from, p->to, p->dlid))
+		return false;
+	*y = (struct way){.mtu = there.mtu, .rate = there.rate, .sl = there.sl};
+	y->back = walk(&back, v, t, p->to, p->from, p->slid) && back.sl == there.sl;
+	return true;
 }
 
 /* Those that will be in force; while they are computed, those until then: see any_route_serves(). */
@@ -39,18 +80,18 @@ static const struct rt_tables *tables_of(const struct sa *sa)
 static bool path_find(const struct sa_view *v, const struct rt_tables *t, const struct sa_wish *w,
 		      const struct sa_level *l, struct sa_path *p)
 {
-	struct sa_walk there;
+	struct way y;
 
-	if (!walk(&there, v, t, p->from, p->to, p->dlid))
+	if (!way_find(v, t, p, &y))
 		return false;
-	p->mtu = there.mtu;
-	p->rate = (uint8_t)sa_rate_number(there.rate);
-	p->sl = there.sl;
+	p->mtu = y.mtu;
+	p->rate = (uint8_t)sa_rate_number(y.rate);
+	p->sl = y.sl;
 	p->life = p->from->guid == p->to->guid ? 0 : SA_PATH_LIFE; /* loopback has none */
 	sa_level_apply(l, t->lanes, p);
 	if (!p->mtu || !p->rate || (w->has_sl && p->sl != w->sl) || !sa_bounds_hold(w, p))
 		return false;
-	p->reversible = is_reversible(v, t, p, there.sl);
+	p->reversible = y.back;
 	return p->reversible || !w->reversible;
 }
 

@@ -57,6 +57,7 @@ struct sa_view {
 	struct sa_link *links; /* the same of each link, by port */
 	uint8_t least_mtu; /* of all links between switches: no route has less between its ends */
 	uint16_t least_rate;
+	bool *joined; /* by port: cables join it to the first switch */
 	/* P_Keys of each end, from key_first[end] to key_first[end + 1]: where partitions are configured. NULL: not made */
 	uint32_t *key_first;
 	VEC(uint16_t) keys;

@@ -67,10 +67,12 @@ void sa_view_update(struct sa_view *v, const struct sm *sm)
 	free(v->mtu);
 	free(v->rate);
 	free(v->links);
+	free(v->joined);
 	free(v->key_first);
 	v->mtu = NULL;
 	v->rate = NULL;
 	v->links = NULL;
+	v->joined = NULL;
 	v->key_first = NULL;
 	index_lids(v);
 	index_ends(v);
@@ -83,6 +85,7 @@ void sa_view_free(struct sa_view *v)
 	free(v->mtu);
 	free(v->rate);
 	free(v->links);
+	free(v->joined);
 	free(v->key_first);
 	vec_free(&v->keys);
 	vec_free(&v->ends);
@@ -185,6 +188,15 @@ static void links_make(struct sa_view *v)
 	}
 }
 
+static void joined_make(struct sa_view *v)
+{
+	const struct fab *f = v->fab;
+
+	v->joined = mem_zarray(f->nports, sizeof(*v->joined));
+	if (f->nswitches)
+		fab_subnet(f, f->nodes[f->switches[0]].first_port, v->joined);
+}
+
 /*
  * MTU and rate of each port. The MTU of a link that is up is the one that was set, of another one what its ends are capable
  * of, since the manager will set that.
@@ -208,6 +220,7 @@ void sa_view_links(struct sa_view *v)
 		v->rate[p] = (uint16_t)sa_rate_value(sa_rate_of(&pi));
 	}
 	links_make(v);
+	joined_make(v);
 }
 
 uint16_t sa_lid_of(const struct sa_view *v, port_id p)

@@ -798,6 +798,38 @@ TEST(links_of_different_rate)
 	run(f, 0, NULL, 6);
 }
 
+/* No link between switches is slower than an end: routes are those of their ends. */
+TEST(hosts_of_different_rate)
+{
+	struct fab *f = fabric_make(GEN("mtree", 4, 3));
+
+	for (port_id p = 0; p < f->nports; p++)
+		if (f->ports[p].peer != FAB_NONE) {
+			static const uint8_t speeds[] = {FAB_SDR, FAB_DDR, FAB_QDR, FAB_FDR};
+			port_id q = f->ports[p].peer,
+				host = fab_is_switch(f, f->ports[p].node) ? q : p;
+			bool trunk = fab_is_switch(f, f->ports[host].node);
+
+			f->ports[p].speed = trunk ? FAB_EDR : speeds[host * 5 % 4];
+			f->ports[p].width = trunk || host % 3 ? 4 : 1;
+		}
+	run(f, 0, NULL, 9);
+}
+
+TEST(one_slow_link_between_switches)
+{
+	struct fab *f = fabric_make(GEN("mtree", 4, 3));
+
+	for (port_id p = 0; p < f->nports; p++)
+		if (f->ports[p].peer > p && f->ports[p].peer != FAB_NONE &&
+		    fab_is_switch(f, f->ports[p].node) &&
+		    fab_is_switch(f, f->ports[f->ports[p].peer].node)) {
+			f->ports[p].width = f->ports[f->ports[p].peer].width = 1;
+			break;
+		}
+	run(f, 0, NULL, 10);
+}
+
 TEST(a_dragonfly)
 {
 	run(fabric_make(GEN("dragonfly", 2, 4, 2)), 0, NULL, 7);
@@ -832,6 +864,8 @@ int main(void)
 		cmocka_unit_test(a_torus_with_lanes),
 		cmocka_unit_test(a_torus_with_lanes_and_lids),
 		cmocka_unit_test(links_of_different_rate),
+		cmocka_unit_test(hosts_of_different_rate),
+		cmocka_unit_test(one_slow_link_between_switches),
 		cmocka_unit_test(a_dragonfly),
 		cmocka_unit_test(odd_nodes),
 	};
