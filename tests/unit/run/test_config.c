@@ -270,8 +270,9 @@ static void keep_first(void *ctx, const struct run_fault *f)
 /* Directories that do not exist are faults, with their lines; the defaults name none. */
 static void places_check(const char *path, int fd)
 {
-	static const char text[] = "files: {dumps: /nonexistent}\nmetrics:\n  file: /tmp/a/b.prom\n"
-				   "log: {file: weft.log}\ncontrol: {socket: /tmp/sock}\n";
+	static const char text[] =
+		"files: {dumps: /nonexistent}\nmetrics:\n  file: /nonexistent/b.prom\n"
+		"log: {file: weft.log}\ncontrol: {socket: /tmp/sock}\n";
 	char want[512];
 	struct strbuf got = {0};
 	struct settings c;
@@ -284,7 +285,7 @@ static void places_check(const char *path, int fd)
 	snprintf(want, sizeof(want),
 		 "1:16 %s:1:16: files.dumps: expected a directory that exists, found "
 		 "'/nonexistent'\n3:9 %s:3:9: metrics.file: expected a file in a directory that "
-		 "exists, found '/tmp/a/b.prom'\n",
+		 "exists, found '/nonexistent/b.prom'\n",
 		 path, path);
 	assert_string_equal(got.s, want);
 	got.len = 0;
