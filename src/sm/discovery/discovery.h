@@ -80,6 +80,7 @@ struct sm_discovering {
 	resumed;	     /* what of these is asked now, where there is no other question, */
 	size_t resumed_head; /* from here on */
 	unsigned passes;     /* how often that began */
+	uint32_t reconnects; /* how often sm_reconnect() was called */
 	enum sm_discovery_kind kind;	/* of the running discovery, or the last */
 	enum sm_discovery_kind allowed; /* SM_DISCOVERY_FULL: what is known cannot be built upon */
 	bool look_again; /* another manager may have hidden a change: until a full discovery begins */

@@ -139,7 +139,37 @@ void sm_link_lost(struct sm *sm, uint32_t port)
 
 /* ---- devices that routes do not lead to any more ---- */
 
-/* A new route to a missing device: the route of a reachable neighbour, and the port between. */
+/* Whether another neighbour is being asked if its links are still there: that may serve this device as well. */
+static bool is_sought(const struct sm *sm, const struct sm_node *far)
+{
+	for (unsigned p = 1; p <= far->nports; p++) {
+		uint32_t peer = sm->topo.ports.at[far->first_port + p].peer;
+
+		if (peer != NONE && sm->topo.nodes.at[sm->topo.ports.at[peer].node].ask.sought ==
+					    sm->disc.reconnects)
+			return true;
+	}
+	return false;
+}
+
+/* Is the link at this port still there? */
+static void ask_near(struct sm *sm, uint32_t near, uint32_t port)
+{
+	struct sm_node *s = &sm->topo.nodes.at[near];
+
+	s->ask.sought = sm->disc.reconnects;
+	if (s->type == IBA_NODE_SWITCH) {
+		sm_poll(sm, near);
+	} else { /* no device reports that the SM's own cable moved, and SwitchInfo does not identify the switch */
+		s->ask.polled = sm->topo.epoch;
+		sm_ask_behind(sm, port);
+	}
+}
+
+/*
+ * A new route to a missing device: the route of a reachable neighbour, and the port between. The thrifty mechanism asks one
+ * neighbour after the other.
+ */
 static bool reconnect_by(struct sm *sm, uint32_t near, uint32_t port)
 {
 	struct sm_node *s = &sm->topo.nodes.at[near];
@@ -149,13 +179,9 @@ static bool reconnect_by(struct sm *sm, uint32_t near, uint32_t port)
 
 	if (e->ask.mark != SM_MISSING || sm->topo.ports.at[port].pi.state == IBA_PORT_DOWN)
 		return false;
-	if (s->ask.polled != sm->topo.epoch) { /* is that link still there? */
-		if (s->type == IBA_NODE_SWITCH) {
-			sm_poll(sm, near);
-		} else { /* no device reports that the SM's own cable moved, and SwitchInfo does not identify the switch */
-			s->ask.polled = sm->topo.epoch;
-			sm_ask_behind(sm, port);
-		}
+	if (s->ask.polled != sm->topo.epoch) {
+		if (!sm->cfg.mechanism.thrifty || !is_sought(sm, d))
+			ask_near(sm, near, port);
 		return true;
 	}
 	if (s->path.n == IBA_MAX_HOPS || d->ask.tries >= 2)
@@ -175,6 +201,7 @@ bool sm_reconnect(struct sm *sm)
 {
 	bool any = false;
 
+	sm->disc.reconnects++;
 	for (uint32_t n = 0; n < sm->topo.nodes.n; n++) {
 		uint32_t first = sm->topo.nodes.at[n].first_port;
 

@@ -19,6 +19,7 @@ struct sm_node_inquiry {
 	uint32_t answers;    /* how many came; */
 	uint8_t strikes;     /* and questions given up since the last: see silent_devices.c */
 	uint32_t polled;     /* epoch in which partial discovery last asked it for changes */
+	uint32_t sought;     /* sm_reconnect() that asked it for its links */
 	uint32_t told;	     /* epoch in which its trap came */
 	uint32_t compared; /* epoch in which its links were found trained at the other end alone */
 	bool has_si;	   /* SwitchInfo came */

@@ -8,6 +8,7 @@
  * verdict_worker.c, routes_state.c, ranks.c
  */
 #include "mechanism_fixture.h"
+#include "fabric_fixture.h"
 
 /* Those whose discovery is partial; the others look at everything anyway. */
 static const char *const partial[] = {"improved", "improved+partial", "improved+traps", "weft"};
@@ -459,6 +460,69 @@ static void a_silent_switch_is_left_out_and_comes_back(struct mech_world *w)
 
 /* ---- every combination ---- */
 
+/* ---- many devices behind few ---- */
+
+struct asked {
+	const struct fab *f;
+	bool asked[200]; /* by switch, in its row of the fabric */
+	unsigned n;
+	bool over; /* the discovery */
+};
+
+/* Notes switches that were asked for changes by their LID: those that tables still lead to. */
+static void note_asked(void *ctx, enum sim_seen what, node_id n, unsigned port,
+		       const struct sim_smp *smp, unsigned detail)
+{
+	struct asked *a = ctx;
+
+	(void)port;
+	(void)detail;
+	if (a->over || what != SIM_SEEN_RECV || !fab_is_switch(a->f, n) ||
+	    iba_smp_is_dr(smp->mad) || iba_smp_method(smp->mad) != IBA_GET ||
+	    iba_smp_attr_id(smp->mad) != IBA_ATTR_SWITCH_INFO)
+		return;
+	a->n += !a->asked[a->f->switch_index[n]];
+	a->asked[a->f->switch_index[n]] = true;
+}
+
+static void note_end(void *ctx, const struct sm_note *n)
+{
+	struct asked *a = ctx;
+
+	a->over |= n->kind == SM_NOTE_PHASE && n->phase.to == SM_COMPUTE;
+}
+
+/*
+ * In a tree all leaves answer the manager over one link. When that fails they are missing, and are asked over another
+ * switch of their pod: one for all leaves of the pod, not each of its switches.
+ */
+TEST(few_switches_are_asked_for_many_that_are_missing)
+{
+	struct fab *f = fabric_make(GEN("mtree", 8, 3));
+	struct lab_config cfg;
+	struct asked a = {.f = f};
+	struct lab *lab;
+	struct err e;
+	time_ps now;
+
+	lab_config_default(&cfg);
+	cfg.threads = 1;
+	lab = lab_new(f, &cfg, &e);
+	assert_non_null(lab);
+	lab_power_on(lab, NULL);
+	assert_true(lab_run_settled(lab, 0, 60 * PS_PER_S));
+	sim_watch(lab_sim(lab), (struct sim_watch){note_asked, &a});
+	lab_on_note(lab, note_end, &a);
+	now = sim_now(lab_sim(lab));
+	/* of leaf0_0, to which the manager's host is connected */
+	sim_uncable(lab_sim(lab), fab_port_id(f, f->switches[0], 5));
+	assert_true(lab_run_settled(lab, now, now + 60 * PS_PER_S));
+	assert_true(a.over);
+	assert_int_equal(a.n, 1 + 8); /* leaf0_0, and a switch of each pod */
+	lab_free(lab);
+	fab_free(f);
+}
+
 static void survive_a_change(const struct sm_mechanism *m)
 {
 	struct mech_world w;
@@ -548,6 +612,7 @@ int main(void)
 		cmocka_unit_test(smps_are_lost),
 		STORY(falls_back_to_full_discovery),
 		STORY(a_silent_switch_is_left_out_and_comes_back),
+		cmocka_unit_test(few_switches_are_asked_for_many_that_are_missing),
 		cmocka_unit_test(every_combination_survives_a_change),
 	};
 
