@@ -240,6 +240,7 @@ static void multicast_trial_json(struct json *j, const struct multicast_trial *t
 	json_u64(j, "restarts", t->restarts);
 	json_u64(j, "checks", t->checks);
 	json_u64(j, "blocks", t->blocks);
+	json_u64(j, "computed_for_some", t->some);
 	json_double(j, "loss", t->loss);
 	json_seconds(j, "time_s", t->end);
 	json_hex64(j, "trace_hash", t->hash);

@@ -162,8 +162,8 @@ static bool is_tree(struct mc_space *x)
 	return ends == 2 * (nodes - 1);
 }
 
-/* Links count, and the top of a tree over ranks: the switch without a link up. */
-static void tree_claim(struct mc_space *x)
+/* Links count, and the top of a tree over ranks: the switch without a link up. by: 1, or -1 for a tree that goes. */
+static void tree_count(struct mc_space *x, int by)
 {
 	const uint64_t *rank = x->m->rank;
 
@@ -174,10 +174,11 @@ static void tree_claim(struct mc_space *x)
 		     p = rt_ports_next(&x->w.links[s], p + 1)) {
 			uint32_t a = graph_arc(&x->g, s, p);
 
-			x->load[a]++;
+			x->load[a] += (uint32_t)by;
 			top &= !rank || rank[x->g.arc[a].to] > rank[s];
 		}
-		x->tops[s] += top && rank;
+		if (top && rank)
+			x->tops[s] += (uint32_t)by;
 	}
 }
 
@@ -275,7 +276,7 @@ static bool group_run(struct mc_space *x, uint32_t i, bool keep, rt_mtrees *out,
 	}
 	tree_emit(x, gr, &out->at[i]);
 	out->at[i].partial = !all;
-	tree_claim(x);
+	tree_count(x, 1);
 	done[i] = true;
 	return true;
 }
@@ -301,8 +302,10 @@ static void space_init(struct mc_space *x, const struct rt_multicast *m)
 	x->w.in = mem_zarray(n, sizeof(*x->w.in));
 }
 
-static void space_free(struct mc_space *x)
+void rt_mspace_free(struct mc_space *x)
 {
+	if (!x)
+		return;
 	mc_order_free(x->order);
 	graph_free(&x->g);
 	for (unsigned sl = 0; sl < RT_SLS; sl++)
@@ -319,6 +322,38 @@ static void space_free(struct mc_space *x)
 	free(x->w.queue);
 	free(x->w.parent);
 	free(x->w.in);
+	free(x);
+}
+
+/* The space of the last computation, without the trees that may become others; or a new one. */
+static struct mc_space *space_open(const struct rt_multicast *m)
+{
+	struct mc_space *x = m->space ? *m->space : NULL;
+
+	if (!x) {
+		x = mem_zalloc(sizeof(*x));
+		space_init(x, m);
+		return x;
+	}
+	*m->space = NULL;
+	x->m = m;
+	for (size_t i = 0; i < m->old->n; i++) {
+		work_clear(x);
+		links_of(x, &m->old->at[i], x->w.links);
+		tree_count(x, -1);
+	}
+	return x;
+}
+
+/* An order of channels has dependencies of one computation. */
+static void space_close(const struct rt_multicast *m, struct mc_space *x)
+{
+	if (m->space && !x->order && m->rank) {
+		x->m = NULL;
+		*m->space = x;
+	} else {
+		rt_mspace_free(x);
+	}
 }
 
 /* An old tree that serves as it is, over other ranks: a manager that restarts may have others than the one before. */
@@ -366,22 +401,21 @@ static void trees_clear(const struct rt_multicast *m, rt_mtrees *out)
 static bool all_groups(const struct rt_multicast *m, bool base_first, rt_mtrees *out)
 {
 	bool *done = mem_zarray(m->ngroups + 1u, sizeof(*done)), ok = true;
-	struct mc_space x;
+	struct mc_space *x = space_open(m);
 
 	trees_clear(m, out);
-	space_init(&x, m);
-	if (m->ngroups && needs_order(&x))
-		order_make(&x);
-	if (x.order && base_first)
-		bases_make(&x, done);
+	if (m->ngroups && needs_order(x))
+		order_make(x);
+	if (x->order && base_first)
+		bases_make(x, done);
 	for (uint32_t i = 0; i < m->ngroups; i++)
-		group_run(&x, i, true, out, done);
-	if (x.order && !base_first)
-		ok = bases_make(&x, done);
+		group_run(x, i, true, out, done);
+	if (x->order && !base_first)
+		ok = bases_make(x, done);
 	for (uint32_t i = 0; ok && i < m->ngroups; i++)
 		if (!done[i])
-			group_run(&x, i, false, out, done);
-	space_free(&x);
+			group_run(x, i, false, out, done);
+	space_close(m, x);
 	free(done);
 	return ok;
 }
@@ -401,20 +435,20 @@ unsigned rt_multicast_sls(const struct fab *f, const struct rt_tables *t, const 
 {
 	struct rt_multicast m = {.f = f, .t = t, .rank = rank};
 	unsigned sls = 0;
-	struct mc_space x;
+	struct mc_space *x;
 	bool ordered;
 
 	if ((rank && !t->lanes) || f->nswitches < 2)
 		return 0xffff;
-	space_init(&x, &m);
-	x.order = mc_order_new(&x.g, t, rank, NULL);
-	ordered = rt_nvls(t) <= CHANNEL_VLS && mc_order_routes(x.order);
+	x = space_open(&m);
+	x->order = mc_order_new(&x->g, t, rank, NULL);
+	ordered = rt_nvls(t) <= CHANNEL_VLS && mc_order_routes(x->order);
 	for (unsigned sl = 0; ordered && sl < (t->lanes ? RT_SLS : 1u); sl++) {
-		work_clear(&x);
-		sls |= mc_order_has_base(&x, sl) ? 1u << sl : 0;
+		work_clear(x);
+		sls |= mc_order_has_base(x, sl) ? 1u << sl : 0;
 	}
 	if (!t->lanes)
 		sls = sls ? 0xffff : 0;
-	space_free(&x);
+	rt_mspace_free(x);
 	return sls;
 }

@@ -84,7 +84,15 @@ struct rt_multicast {
 	uint32_t ngroups;
 	/* By MLID: what switches hold. Links of it that still serve stay, the rest of a tree is built around them. */
 	const rt_mtrees *old;
+	/*
+	 * What a computation leaves for the next one over the same snapshot and ranks; NULL: nothing. *space is made if it
+	 * is NULL. If not, the groups given are some of all: it counts the trees of all as they were, those of `old`
+	 * included. NULL again afterwards: ranks did not suffice.
+	 */
+	struct mc_space **space;
 };
+
+void rt_mspace_free(struct mc_space *x);
 
 /*
  * A tree for each group. Trees that need no change come out as they went in. Returns how many have members left out.

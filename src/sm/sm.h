@@ -257,6 +257,7 @@ struct sm_multicast_status {
 	uint64_t blocks;  /* written */
 	uint64_t changes; /* of trees that are in place */
 	uint64_t refused; /* computations that the verifier refused */
+	uint64_t some;	  /* computations of trees for some groups alone */
 };
 
 /* ---- alias GUIDs ---- */

@@ -292,6 +292,7 @@ static void free_all(struct multicast_world *t)
 	if (t->lab) {
 		sm_multicast_status(lab_sm(t->lab), &st);
 		t->out->blocks = st.blocks;
+		t->out->some = st.some;
 		t->out->hash = sim_hash(t->sim);
 		t->out->end = sim_now(t->sim);
 		lab_watch_stop(&t->watch);

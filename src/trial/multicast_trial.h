@@ -25,6 +25,7 @@ struct multicast_trial {
 	unsigned switches, hosts, groups;
 	unsigned joins, leaves, changes, restarts, checks;
 	uint64_t blocks; /* of multicast tables, written by the last manager */
+	uint64_t some;	 /* its computations for some of the groups alone */
 	double loss;	 /* of SMPs; for printing only */
 	const char *mechanism;
 	bool ok;

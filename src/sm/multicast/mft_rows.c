@@ -220,6 +220,23 @@ static struct rt_ports ports_at(const struct sm_mft *m, uint32_t mlid)
 	return p;
 }
 
+void sm_mfts_tree(const struct sm *sm, uint16_t mlid, rt_mtrees *out)
+{
+	const struct fab *f = sm->topo.fab;
+	struct rt_mtree t = {.mlid = mlid};
+
+	for (uint32_t s = 0; s < f->nswitches; s++) {
+		const struct sm_mft *m = sm_mft_find(sm, f->nodes[f->switches[s]].guid);
+		struct rt_ports p =
+			m ? ports_at(m, mlid - IBA_LID_MCAST_FIRST) : (struct rt_ports){{0}};
+
+		if (!rt_ports_none(&p))
+			vec_push(&t.at, (struct rt_branch){s, p});
+	}
+	if (t.at.n)
+		vec_push(out, t);
+}
+
 void sm_mfts_trees(const struct sm *sm, rt_mtrees *out)
 {
 	const struct fab *f = sm->topo.fab;

@@ -18,6 +18,7 @@ void sm_multicast_moved(struct sm *sm, uint64_t guid)
 {
 	struct sm_multicast *m = &sm->multicast;
 
+	m->rest.doubt = true; /* it may become a member */
 	if (!m->groups.n)
 		return;
 	if (!m->indexed)

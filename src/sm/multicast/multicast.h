@@ -32,7 +32,7 @@ struct sm_mft {
 	struct sm_mft_block *at; /* [block][position] */
 };
 
-/* What a computation of trees takes. It points to nothing of the manager. */
+/* What a computation of trees takes. But for `space` it points to nothing of the manager. */
 struct sm_trees_task {
 	uint32_t version; /* of the groups */
 	VEC(struct rt_group) groups;
@@ -40,6 +40,7 @@ struct sm_trees_task {
 	uint16_t *cap;
 	uint8_t *astray;
 	rt_mtrees old;
+	struct mc_space **space; /* as rt_multicast has it; NULL: none is wanted */
 };
 
 struct sm_trees {
@@ -48,7 +49,28 @@ struct sm_trees {
 	rt_mtrees new, mid;
 	struct rt_mlosses lost; /* on the way to mid */
 	uint32_t partial;	/* groups that lack members */
+	bool obey;		/* verified by ranks alone */
+	bool some;		/* trees of some groups: switches keep those of the others */
+	uint16_t last;		/* MLID of the last of all groups; 0: there is none */
 };
+
+/*
+ * What is known when all trees are in place, so that the next change computes those of the groups that change alone.
+ * Groups that are taken out are among them.
+ */
+struct sm_mrest {
+	bool holds; /* switches have the trees of all groups but `changed`, verified by these ranks over this snapshot */
+	bool doubt; /* something else than groups changed since trees were computed */
+	uint32_t snapshot;
+	uint64_t *rank;
+	uint16_t last; /* MLID of the last group */
+	struct mc_space
+		*space;	    /* as rt_multicast() left it; NULL: an order of channels was needed */
+	struct map64 ports; /* of the snapshot, by GUID */
+	VEC(uint16_t) changed; /* MLIDs, in any order, some more than once */
+};
+
+enum { SM_SOME_GROUPS = 64 }; /* more are computed all together */
 
 /* A block to be written. */
 struct sm_mft_write {
@@ -76,6 +98,7 @@ struct sm_multicast {
 	bool at_rest;	    /* the phase was entered from rest */
 	bool moved;	    /* and ends there */
 	time_ps drained_at; /* packets on links that trees lost are gone */
+	struct sm_mrest rest;
 	struct sm_multicast_status st;
 };
 
@@ -86,6 +109,24 @@ void sm_multicast_moved(struct sm *sm, uint64_t guid); /* it is behind another p
 int sm_groups_in(struct sm *sm, const struct sm_event *ev); /* -EINVAL: they make no sense */
 struct sm_trees_task *sm_trees_task_new(const struct sm *sm);
 void sm_trees_task_free(struct sm_trees_task *t);
+/* Ports of the snapshot by GUID, with those behind which machines are. */
+void sm_ports_by_guid(const struct sm *sm, struct map64 *by);
+/* The group over the snapshot, into a task; false: a member is not in the map. The task's members may move: groups have theirs
+ * when sm_trees_task_link() has been called. */
+bool sm_group_place(const struct sm_group *g, const struct map64 *by, struct sm_trees_task *t);
+void sm_trees_task_link(struct sm_trees_task *t);
+void sm_trees_task_switches(const struct sm *sm,
+			    struct sm_trees_task *t); /* all but groups and trees */
+const struct sm_group *sm_group_find(const struct sm_multicast *m, uint16_t mlid); /* NULL */
+
+/* some_groups.c */
+/* Trees of the groups that changed, where the others stay as they are; NULL: all have to be computed. */
+struct sm_trees *sm_trees_some(struct sm *sm);
+struct mc_space **
+sm_trees_rest_begin(struct sm *sm); /* all are computed, at rest: where their space goes */
+void sm_trees_rest(struct sm *sm);  /* the trees that are ready are in place */
+/* The blocks of these trees that switches do not hold; less: only masks that have more than they. */
+void sm_some_writes(struct sm *sm, const rt_mtrees *t, bool less);
 
 /* mft_rows.c: what switches hold */
 void sm_mft_read(struct sm *sm, uint64_t guid, uint32_t modifier, const uint8_t *data);
@@ -104,6 +145,8 @@ bool sm_mft_as_set(struct sm *sm, uint64_t guid, uint32_t modifier, const uint8_
 bool sm_mft_is_known(const struct sm *sm, uint64_t guid, uint32_t modifier);
 /* What switches may hold, over the snapshot. */
 void sm_mfts_trees(const struct sm *sm, rt_mtrees *out);
+void sm_mfts_tree(const struct sm *sm, uint16_t mlid,
+		  rt_mtrees *out); /* of one MLID; none: they hold nothing */
 uint32_t sm_mft_blocks(const struct sm *sm, uint32_t node); /* that it has room for */
 
 /* mft_takeover.c */
@@ -117,8 +160,10 @@ struct sm_trees *sm_trees_run(const struct sm_trees_task *k, const struct fab *d
 void sm_trees_free(struct sm_trees *t);
 
 /* tree_writes.c */
-struct sm_trees *sm_trees_compute(struct sm *sm,
-				  bool changing); /* changing: from other unicast tables */
+/* changing: from other unicast tables; space: where it goes, or NULL. */
+struct sm_trees *sm_trees_compute(struct sm *sm, bool changing, struct mc_space **space);
+/* Computes the task over the snapshot and the tables in force, and frees it; was: tables that change to these, or NULL. */
+struct sm_trees *sm_trees_now(struct sm *sm, struct sm_trees_task *k, const struct rt_tables *was);
 void sm_trees_ready(struct sm *sm,
 		    struct sm_trees *t); /* takes them over, and frees those before */
 /* The blocks of these trees that switches do not hold; less: only masks that have more than they. */
@@ -133,6 +178,8 @@ bool sm_trees_rested(struct sm *sm); /* the phase that ends came from rest and g
 /* multicast_state.c */
 const uint64_t *sm_trees_rank(const struct sm *sm); /* that the tables obey; NULL */
 void sm_multicast_dirty(struct sm *sm);
+void sm_groups_differ(struct sm *sm, uint16_t mlid); /* a group is another one than before */
+void sm_trees_rest_drop(struct sm *sm);
 void sm_group_free(struct sm_group *g);
 void sm_groups_free(struct sm *sm);
 void sm_multicast_free(struct sm *sm);

@@ -7,6 +7,29 @@
 void sm_multicast_dirty(struct sm *sm)
 {
 	sm->multicast.dirty = true;
+	sm->multicast.rest.doubt = true;
+}
+
+void sm_groups_differ(struct sm *sm, uint16_t mlid)
+{
+	struct sm_mrest *r = &sm->multicast.rest;
+
+	if (r->changed.n > 2 * SM_SOME_GROUPS)
+		r->doubt = true;
+	else
+		vec_push(&r->changed, mlid);
+}
+
+void sm_trees_rest_drop(struct sm *sm)
+{
+	struct sm_mrest *r = &sm->multicast.rest;
+
+	rt_mspace_free(r->space);
+	free(r->rank);
+	map64_free(&r->ports);
+	r->space = NULL;
+	r->rank = NULL;
+	r->holds = false;
 }
 
 /* Where there is no switch, nothing can be written. */
@@ -42,6 +65,8 @@ void sm_multicast_free(struct sm *sm)
 	map64_free(&m->member_guids);
 	vec_free(&m->writes);
 	sm_trees_free(m->ready);
+	sm_trees_rest_drop(sm);
+	vec_free(&m->rest.changed);
 }
 
 void sm_multicast_time_back(struct sm *sm, time_ps by)

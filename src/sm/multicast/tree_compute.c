@@ -20,24 +20,25 @@ static bool same(const struct rt_mtree *a, const struct rt_mtree *b)
  * Trees as they are were verified when they were built; those that differ from what switches hold are verified now, and the
  * dependencies of all. A tree that could not be built for all members lacks copies, and nothing else.
  */
-static bool verified(const struct sm_trees_task *k, const struct rt_mchange *c,
-		     const struct sm_trees *t)
+static bool verified(const struct sm_trees_task *k, const struct rt_mchange *c, struct sm_trees *t)
 {
 	struct rt_group *changed = mem_array(k->groups.n + 1, sizeof(*changed));
 	uint32_t n = 0, npartial = 0;
-	struct rt_mreport r, partial;
+	struct rt_mreport r, partial = {0};
 
 	for (size_t i = 0; i < k->groups.n; i++)
 		if (!same(rt_mtree_find(&k->old, k->groups.at[i].mlid), &t->new.at[i]) &&
 		    !t->new.at[i].partial)
 			changed[n++] = k->groups.at[i];
 	rt_multicast_verify(c->f, c->t, c->rank, changed, n, &t->new, &r);
+	t->obey = c->rank && !r.cyclic;
 	if (r.cyclic && c->rank) /* a tree does not obey the ranks: then all dependencies tell */
 		rt_multicast_verify(c->f, c->t, NULL, changed, n, &t->new, &r);
 	for (size_t i = 0; i < k->groups.n; i++)
 		if (t->new.at[i].partial)
 			changed[npartial++] = k->groups.at[i];
-	rt_multicast_verify(c->f, NULL, NULL, changed, npartial, &t->new, &partial);
+	if (npartial)
+		rt_multicast_verify(c->f, NULL, NULL, changed, npartial, &t->new, &partial);
 	free(changed);
 	return r.ok && !partial.doubled && !partial.strangers && !partial.loops && !partial.dead;
 }
@@ -53,9 +54,11 @@ struct sm_trees *sm_trees_run(const struct sm_trees_task *k, const struct fab *d
 				 .cap = k->cap,
 				 .groups = k->groups.at,
 				 .ngroups = (uint32_t)k->groups.n,
-				 .old = &k->old};
+				 .old = &k->old,
+				 .space = k->space};
 
 	t->version = k->version;
+	t->last = k->groups.n ? k->groups.at[k->groups.n - 1].mlid : 0;
 	t->partial = rt_multicast(&m, &t->new);
 	t->verified = verified(k, c, t);
 	if (!t->verified) { /* no tree is better than a wrong one */

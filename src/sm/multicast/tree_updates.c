@@ -32,9 +32,8 @@ static bool write_next(struct sm *sm, struct sm_req *r)
 static bool top_next(struct sm *sm, struct sm_req *r)
 {
 	const struct sm_multicast *m = &sm->multicast;
-	uint32_t last = m->ready && m->ready->new.n
-				? m->ready->new.at[m->ready->new.n - 1].mlid | (IBA_MFT_BLOCK - 1u)
-				: IBA_LID_MCAST_FIRST - 1u;
+	uint32_t last = m->ready && m->ready->last ? m->ready->last | (IBA_MFT_BLOCK - 1u)
+						   : IBA_LID_MCAST_FIRST - 1u;
 
 	while (m->top_at < sm->topo.fab->nswitches) {
 		uint32_t node = sm->topo.node_of[sm->topo.fab->switches[sm->multicast.top_at++]];
@@ -109,9 +108,17 @@ static bool step_fill(struct sm *sm)
 {
 	struct sm_multicast *m = &sm->multicast;
 
-	sm_trees_writes(sm, m->step == SM_TREES_PRUNE ? &m->ready->mid : &m->ready->new,
-			m->step == SM_TREES_PRUNE);
+	(m->ready->some ? sm_some_writes : sm_trees_writes)(
+		sm, m->step == SM_TREES_PRUNE ? &m->ready->mid : &m->ready->new,
+		m->step == SM_TREES_PRUNE);
 	return m->writes.n;
+}
+
+static struct sm_trees *trees_compute(struct sm *sm)
+{
+	struct sm_trees *t = sm_trees_some(sm);
+
+	return t ? t : sm_trees_compute(sm, false, sm_trees_rest_begin(sm));
 }
 
 bool sm_trees_due(struct sm *sm)
@@ -125,13 +132,14 @@ bool sm_trees_due(struct sm *sm)
 	m->step = in_round && m->ready && m->ready->version == m->version ? SM_TREES_GROW
 									  : SM_TREES_PRUNE;
 	if (m->step == SM_TREES_PRUNE)
-		sm_trees_ready(sm, sm_trees_compute(sm, false));
+		sm_trees_ready(sm, trees_compute(sm));
 	m->st.partial = m->ready->partial;
 	m->st.refused += !m->ready->verified;
 	for (; m->step != SM_TREES_END; m->step++)
 		if (step_fill(sm))
 			return true;
 	m->dirty = false;
+	sm_trees_rest(sm);
 	sm_trees_ready(sm, NULL);
 	return false;
 }
@@ -184,6 +192,7 @@ static enum sm_outcome trees_done(struct sm *sm)
 		return SM_GOING_ON; /* it waits for packets to drain */
 	m->dirty = m->ready->version != m->version;
 	m->st.changes++;
+	sm_trees_rest(sm);
 	sm_trees_ready(sm, NULL);
 	if (!m->at_rest)
 		return sm_activated(sm);

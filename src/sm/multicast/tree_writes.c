@@ -19,10 +19,8 @@ static bool tables_in_place(const struct sm *sm)
 	return true;
 }
 
-struct sm_trees *sm_trees_compute(struct sm *sm, bool changing)
+struct sm_trees *sm_trees_now(struct sm *sm, struct sm_trees_task *k, const struct rt_tables *was)
 {
-	struct sm_trees_task *k = sm_trees_task_new(sm);
-	struct rt_tables *was = changing && !tables_in_place(sm) ? sm_rows_tables(sm) : NULL;
 	struct rt_mchange c = {.f = sm->topo.fab,
 			       .was = was,
 			       .t = sm->routes.tables,
@@ -32,8 +30,19 @@ struct sm_trees *sm_trees_compute(struct sm *sm, bool changing)
 					       : NULL};
 	struct sm_trees *t = sm_trees_run(k, sm->topo.data_fab, &c);
 
-	rt_tables_free(was);
 	sm_trees_task_free(k);
+	return t;
+}
+
+struct sm_trees *sm_trees_compute(struct sm *sm, bool changing, struct mc_space **space)
+{
+	struct rt_tables *was = changing && !tables_in_place(sm) ? sm_rows_tables(sm) : NULL;
+	struct sm_trees_task *k = sm_trees_task_new(sm);
+	struct sm_trees *t;
+
+	k->space = space;
+	t = sm_trees_now(sm, k, was);
+	rt_tables_free(was);
 	return t;
 }
 
@@ -159,7 +168,7 @@ bool sm_trees_first(struct sm *sm, struct sm_trees *ready)
 	if (!m->told || !sm->topo.fab->nswitches)
 		return false;
 	if (!ready || ready->version != m->version)
-		sm_trees_ready(sm, sm_trees_compute(sm, true));
+		sm_trees_ready(sm, sm_trees_compute(sm, true, NULL));
 	sm_multicast_dirty(sm);
 	sm_trees_writes(sm, &m->ready->mid, true);
 	return m->writes.n;

@@ -63,13 +63,31 @@ static void groups_changed(struct sm *sm)
 	m->indexed = false;
 	m->version++;
 	m->st.groups = (uint32_t)m->groups.n;
-	sm_multicast_dirty(sm);
+	m->dirty = true;
+}
+
+/* Both are by MLID. */
+static void groups_compare(struct sm *sm, const struct sm_group *g, size_t n)
+{
+	const struct sm_multicast *m = &sm->multicast;
+	size_t was = 0, now = 0;
+
+	while (was < m->groups.n || now < n) {
+		uint32_t a = was < m->groups.n ? m->groups.at[was].mlid : UINT32_MAX,
+			 b = now < n ? g[now].mlid : UINT32_MAX;
+
+		if (a != b || !same_group(&m->groups.at[was], &g[now]))
+			sm_groups_differ(sm, (uint16_t)MIN(a, b));
+		was += a <= b;
+		now += b <= a;
+	}
 }
 
 static void groups_take(struct sm *sm, const struct sm_group *g, size_t n)
 {
 	struct sm_multicast *m = &sm->multicast;
 
+	groups_compare(sm, g, n);
 	sm_groups_free(sm);
 	vec_room(&m->groups, n);
 	for (size_t i = 0; i < n; i++)
@@ -92,6 +110,13 @@ static size_t group_place_of(const struct sm_multicast *m, uint16_t mlid)
 			hi = mid;
 	}
 	return lo;
+}
+
+const struct sm_group *sm_group_find(const struct sm_multicast *m, uint16_t mlid)
+{
+	size_t at = group_place_of(m, mlid);
+
+	return at < m->groups.n && m->groups.at[at].mlid == mlid ? &m->groups.at[at] : NULL;
 }
 
 /* One group is as given from now on. Whether it was another one. */
@@ -126,7 +151,10 @@ static void groups_merge(struct sm *sm, const struct sm_group *g, size_t n)
 	bool any = false;
 
 	for (size_t i = 0; i < n; i++)
-		any |= group_change(&sm->multicast, &g[i]);
+		if (group_change(&sm->multicast, &g[i])) {
+			sm_groups_differ(sm, g[i].mlid);
+			any = true;
+		}
 	if (any)
 		groups_changed(sm);
 }
@@ -167,7 +195,7 @@ static void shared_by_guid(const struct sm *sm, struct map64 *by)
 }
 
 /* Endports and functions of HCAs by GUID; a virtual function stands for the port of its HCA. */
-static void ports_by_guid(const struct sm *sm, struct map64 *by)
+void sm_ports_by_guid(const struct sm *sm, struct map64 *by)
 {
 	const struct fab *f = sm->topo.fab;
 
@@ -180,20 +208,33 @@ static void ports_by_guid(const struct sm *sm, struct map64 *by)
 	shared_by_guid(sm, by);
 }
 
-static void group_place(const struct sm_group *g, const struct map64 *by, struct sm_trees_task *t)
+bool sm_group_place(const struct sm_group *g, const struct map64 *by, struct sm_trees_task *t)
 {
 	uint32_t first = (uint32_t)t->members.n;
+	bool all = true;
 
 	for (size_t i = 0; i < g->nmembers; i++) {
 		const struct sm_group_member *m = &g->members[i];
 		uint32_t p = map64_get(by, m->port_guid);
 
+		all &= p != MAP_NONE;
 		if (p != MAP_NONE && (m->receives || m->sends))
 			vec_push(&t->members, (struct rt_member){p, m->receives});
 	}
 	vec_push(&t->groups, (struct rt_group){.mlid = g->mlid,
 					       .sl = g->sl,
 					       .nmembers = (uint32_t)t->members.n - first});
+	return all;
+}
+
+void sm_trees_task_link(struct sm_trees_task *t)
+{
+	uint32_t at = 0;
+
+	for (size_t i = 0; i < t->groups.n; i++) {
+		t->groups.at[i].members = t->members.at + at;
+		at += t->groups.at[i].nmembers;
+	}
 }
 
 /* Ports of switches behind which no device is known, though they may forward. A switch that is presumed dead counts. */
@@ -215,28 +256,30 @@ static void astray_find(const struct sm *sm, struct sm_trees_task *t)
 	}
 }
 
-struct sm_trees_task *sm_trees_task_new(const struct sm *sm)
+void sm_trees_task_switches(const struct sm *sm, struct sm_trees_task *t)
 {
-	const struct sm_multicast *m = &sm->multicast;
 	const struct fab *f = sm->topo.fab;
-	struct sm_trees_task *t = mem_zalloc(sizeof(*t));
-	struct map64 by = {0};
-	uint32_t at = 0;
 
-	ports_by_guid(sm, &by);
-	for (size_t i = 0; i < m->groups.n; i++)
-		group_place(&m->groups.at[i], &by, t);
-	map64_free(&by);
-	for (size_t i = 0; i < t->groups.n; i++) { /* the array does not move any more */
-		t->groups.at[i].members = t->members.at + at;
-		at += t->groups.at[i].nmembers;
-	}
-	t->version = m->version;
+	t->version = sm->multicast.version;
 	t->cap = mem_zarray(f->nswitches + 1u, sizeof(*t->cap));
 	for (uint32_t s = 0; s < f->nswitches; s++)
 		t->cap[s] = sm->topo.nodes.at[sm->topo.node_of[f->switches[s]]].si.mcast_cap;
 	t->astray = mem_zarray(f->nports + 1u, sizeof(*t->astray));
 	astray_find(sm, t);
+}
+
+struct sm_trees_task *sm_trees_task_new(const struct sm *sm)
+{
+	const struct sm_multicast *m = &sm->multicast;
+	struct sm_trees_task *t = mem_zalloc(sizeof(*t));
+	struct map64 by = {0};
+
+	sm_ports_by_guid(sm, &by);
+	for (size_t i = 0; i < m->groups.n; i++)
+		sm_group_place(&m->groups.at[i], &by, t);
+	map64_free(&by);
+	sm_trees_task_link(t);
+	sm_trees_task_switches(sm, t);
 	sm_mfts_trees(sm, &t->old);
 	return t;
 }

@@ -2,11 +2,13 @@
 /*
  * Multicast tables at rest: a join or leave is one Set to each switch whose masks change, sent at once, and nothing else; what
  * makes no sense is refused; MulticastFDBTop and capacities. Keeps one lab for each test.
- * Covers: tree_updates.c, wanted_groups.c, multicast_state.c, mft_rows.c
+ * Covers: tree_updates.c, wanted_groups.c, some_groups.c, multicast_state.c, mft_rows.c
  */
 #include "unit_test.h"
 
+#include "base/rng.h"
 #include "lab/lab.h"
+#include "route/multicast_trees.h"
 #include "sim/device/sim_device.h"
 #include "sim/kernel/sim_kernel.h"
 
@@ -111,6 +113,120 @@ TEST(a_join_is_one_set_for_each_switch_that_changes)
 	room_close(&r);
 }
 
+/* ---- many groups ---- */
+
+enum { GROUPS = 70, HOSTS = 16 };
+
+struct many {
+	struct room r;
+	bool in[GROUPS][HOSTS];
+	struct sm_group_member m[GROUPS][HOSTS];
+	struct sm_group g[GROUPS];
+	struct rt_member placed[GROUPS][HOSTS];
+	struct rt_group wanted[GROUPS];
+};
+
+static void tell(struct many *x)
+{
+	assert_true(lab_manager_groups(x->r.l, 0, x->g, GROUPS));
+	assert_true(lab_run_ready(x->r.l, sim_now(lab_sim(x->r.l)) + 10 * PS_PER_S));
+}
+
+static port_id port_of(const struct room *r, uint64_t guid)
+{
+	port_id p = 0;
+
+	while (r->f->ports[p].guid != guid)
+		p++;
+	return p;
+}
+
+static void members_of(struct many *x, unsigned k)
+{
+	struct sm_group *g = &x->g[k];
+	uint32_t n = 0;
+
+	for (unsigned h = 0; h < HOSTS; h++)
+		if (x->in[k][h]) {
+			x->m[k][n] = host(&x->r, h);
+			x->placed[k][n] =
+				(struct rt_member){port_of(&x->r, x->m[k][n].port_guid), true};
+			n++;
+		}
+	*g = (struct sm_group){(uint16_t)(IBA_LID_MCAST_FIRST + k), 0, x->m[k], n};
+	x->wanted[k] = (struct rt_group){g->mlid, 0, x->placed[k], n};
+}
+
+/* What the devices hold delivers every group. */
+static void deliver(struct many *x)
+{
+	rt_mtrees trees = {0};
+	struct rt_mreport r;
+
+	for (unsigned k = 0; k < GROUPS; k++) {
+		struct rt_mtree t = {.mlid = x->g[k].mlid};
+
+		for (uint32_t s = 0; s < x->r.f->nswitches; s++) {
+			struct rt_ports p;
+
+			sim_mft(lab_sim(x->r.l), x->r.f->switches[s], x->g[k].mlid, p.w);
+			if (!rt_ports_none(&p))
+				vec_push(&t.at, (struct rt_branch){s, p});
+		}
+		vec_push(&trees, t);
+	}
+	rt_multicast_verify(x->r.f, NULL, NULL, x->wanted, GROUPS, &trees, &r);
+	assert_int_equal(r.missing + r.doubled + r.strangers + r.loops + r.dead, 0);
+	rt_mtrees_free(&trees);
+}
+
+static uint64_t computed_for_some(const struct many *x)
+{
+	struct sm_multicast_status st;
+
+	sm_multicast_status(lab_sm(x->r.l), &st);
+	return st.some;
+}
+
+/*
+ * Joins and leaves of single groups have trees of these computed alone, and every group is delivered after each of them. When a
+ * link fails all are computed, and then single ones again.
+ */
+TEST(a_group_changes_and_the_others_stay)
+{
+	struct many x;
+	struct rng rng;
+	port_id cut = 0;
+
+	room_open(&x.r);
+	rng_seed(&rng, 7, 0);
+	memset(x.in, 0, sizeof(x.in));
+	for (unsigned k = 0; k < GROUPS; k++) {
+		x.in[k][k % HOSTS] = x.in[k][(k + 5) % HOSTS] = true;
+		members_of(&x, k);
+	}
+	tell(&x);
+	deliver(&x);
+	for (unsigned i = 0; i < 120; i++) {
+		uint64_t before = computed_for_some(&x);
+		unsigned k = rng_below(&rng, GROUPS), h = rng_below(&rng, HOSTS);
+
+		if (i % 40 == 39) { /* a link that is not the manager's */
+			cut = fab_port_id(x.r.f, x.r.f->switches[x.r.f->nswitches - 1], 1 + i / 40);
+			sim_uncable(lab_sim(x.r.l), cut);
+			lab_run_until(x.r.l, sim_now(lab_sim(x.r.l)) + 10 * PS_PER_MS);
+			assert_true(lab_run_ready(x.r.l, sim_now(lab_sim(x.r.l)) + 10 * PS_PER_S));
+		}
+		x.in[k][h] = !x.in[k][h];
+		members_of(&x, k);
+		tell(&x);
+		deliver(&x);
+		/* the first change after a failure has all computed, and the next one finds all in place */
+		assert_int_equal(computed_for_some(&x), before + (i % 40 != 39));
+	}
+	room_close(&x.r);
+}
+
 TEST(the_same_groups_again_cost_nothing)
 {
 	struct room r;
@@ -190,6 +306,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_join_is_one_set_for_each_switch_that_changes),
+		cmocka_unit_test(a_group_changes_and_the_others_stay),
 		cmocka_unit_test(the_same_groups_again_cost_nothing),
 		cmocka_unit_test(groups_that_make_no_sense_are_refused),
 		cmocka_unit_test(what_others_see),
