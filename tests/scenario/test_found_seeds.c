@@ -100,6 +100,11 @@ static const struct found {
 	 "a host restarted after its P_Keys were set, and before its port was: no port showed it"},
 	{VMS_KEYS, 651511, NULL,
 	 "the check: a copy of a Set brought a key back, and its response was under way at rest"},
+	/* A standby repeated its question for the root ever more slowly, and the master's own round was part of its wait. */
+	{VMS_KEYS, 672592, NULL, "names of VMs were lost: handed over without a copy"},
+	/* Polls were lost, a standby took over in vain, and had used its copy up when the master died. */
+	{VMS_KEYS, 8000405, NULL, "names of VMs were lost: the copy was used up"},
+	{VMS_KEYS, 8003776, NULL, "names of VMs were lost: the copy was not that of the devices"},
 	{VMS, 832, NULL, "names of VMs were lost: handed over without a copy"},
 	{VMS, 2555, NULL, "names of VMs were lost: no copy after a trap"},
 	{VMS, 40064, NULL,

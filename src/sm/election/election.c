@@ -88,7 +88,10 @@ static enum sm_outcome stand_by(struct sm *sm, const struct sm_contact *master)
 	struct sm_contact c = *master;
 	enum sm_outcome o;
 
+	if (sm->election.state == IBA_SM_DISCOVERING) /* it set nothing since it took over */
+		sm_mirror_return(sm);
 	sm_saved_drop(sm);
+	sm_saved_end(sm);
 	forget_devices(sm);
 	o = rest(sm);
 	sm_poll_start(sm, &c, sm->core.now + (handed ? sm->cfg.standby_poll_ps : 0));

@@ -39,13 +39,28 @@ static enum sm_outcome go_on(struct sm *sm)
 
 /* ---- handing over ---- */
 
-enum { SWEEPS_BETWEEN = 2 }; /* two attempts to hand over: one sweep ends in between */
+enum {
+	SWEEPS_BETWEEN = 2, /* two attempts to hand over: one sweep ends in between */
+	RESTLESS = 4,	    /* times copy_ps that rounds may add to it */
+};
 
 /* Tables are half written; or a sweep may find out why the heir cannot be reached. */
 static bool is_busy(const struct sm *sm)
 {
 	return sm->core.phase != SM_READY && sm->core.phase != SM_DISCOVER &&
 	       sm->core.phase != SM_SETTLE;
+}
+
+/*
+ * How long the heir is waited for. There is no copy while a round is under way, so only time at rest counts; a subnet that
+ * does not come to rest must not keep the heir away for ever.
+ */
+static time_ps wait_until(const struct sm *sm)
+{
+	const struct sm_election *e = &sm->election;
+	time_ps rest = sm->core.round.end ? MAX(sm->core.round.end, e->later_from) : sm->core.now;
+
+	return MIN(rest, e->later_from + RESTLESS * sm->cfg.copy_ps) + sm->cfg.copy_ps;
 }
 
 /*
@@ -56,7 +71,7 @@ static bool is_busy(const struct sm *sm)
 static time_ps copy_until(const struct sm *sm, const struct sm_contact *to)
 {
 	const struct sm_election *e = &sm->election;
-	time_ps end = e->later_from + sm->cfg.copy_ps,
+	time_ps end = wait_until(sm),
 		rest = sm->core.phase == SM_READY ? sm->core.phase_since : sm->core.now;
 
 	if (e->meek || !sm_mirror_is_on(sm))
@@ -81,7 +96,7 @@ static time_ps copy_until(const struct sm *sm, const struct sm_contact *to)
 static time_ps quiet_until(const struct sm *sm)
 {
 	const struct sm_election *e = &sm->election;
-	time_ps end = e->later_from + sm->cfg.copy_ps,
+	time_ps end = wait_until(sm),
 		due = sm->audit.due == TIME_NEVER ? sm->core.now : sm->audit.due;
 
 	if (e->meek || sm->core.phase != SM_READY)

@@ -152,7 +152,8 @@ bool sm_mirror_response(struct sm *sm, const struct sm_event *ev);
 void sm_mirror_work(struct sm *sm); /* at the end of each step: what is due */
 time_ps sm_mirror_wake(const struct sm *sm);
 void sm_mirror_phase(struct sm *sm, enum sm_phase from, enum sm_phase to);
-void sm_mirror_outdated(struct sm *sm);	      /* the manager knows something else than before */
+void sm_mirror_outdated(struct sm *sm); /* the manager knows something else than before */
+void sm_mirror_return(struct sm *sm);	/* the standby took over in vain, and has its copy again */
 void sm_mirror_copies_unknown(struct sm *sm); /* another manager was master, or may have been */
 /* The node of a manager that the copy has; 0: it has none there. */
 uint64_t sm_mirror_manager_node(const struct sm *sm, uint64_t port_guid);

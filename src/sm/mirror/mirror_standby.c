@@ -18,9 +18,13 @@ enum {
 
 /* ---- requests ---- */
 
-static time_ps timeout(const struct sm *sm, unsigned tries)
+/*
+ * Pages may be many, so a master that is slow has more time for each repetition. The one question for the root is as frequent as
+ * polls are: the master waits for a standby that asks, and takes one that is silent for gone.
+ */
+static time_ps timeout(const struct sm *sm, const struct sm_mirror_ask *a)
 {
-	return 4 * sm_timeout(sm) << MIN(tries, 4u);
+	return 4 * sm_timeout(sm) << (a->level == ROOT ? 0 : MIN(a->tries, 4u));
 }
 
 static void wait(struct sm *sm, time_ps t)
@@ -43,7 +47,8 @@ static void ask_send(struct sm *sm, struct sm_mirror_ask *a)
 		.dlid = s->master_lid,
 		.sl = s->sl};
 
-	a->deadline = sm->core.now + timeout(sm, a->tries++);
+	a->deadline = sm->core.now + timeout(sm, a);
+	a->tries++;
 	sm_mirror_send(sm, &m, NULL);
 }
 
@@ -147,6 +152,7 @@ static void pull_begin(struct sm *sm, const struct sm_mirror_root *target, uint3
 	level_begin(s, s->want.levels - 1);
 }
 
+/* Digests stay while the copy is in use: it may come back. */
 static void copy_free(struct sm_mirror_standby *s)
 {
 	s->have.at[0] = NULL; /* its owner is `whole` */
@@ -289,7 +295,7 @@ static void port_ask(struct sm *sm)
 			   .aside = true};
 
 	s->step = SM_MIRROR_PORT;
-	s->next_at = sm->core.now + timeout(sm, 0);
+	s->next_at = sm->core.now + 4 * sm_timeout(sm);
 	sm_send_now(sm, &r, sm_tid_aside(++s->gen));
 }
 
@@ -363,6 +369,8 @@ void sm_mirror_standby_begin(struct sm *sm)
 	struct sm_mirror_standby *s = &sm->mirror.standby;
 
 	pull_stop(sm, 0);
+	if (!s->whole) /* it was used up */
+		copy_free(s);
 	s->own_lid = 0;
 	s->heard = false;
 }
@@ -381,12 +389,20 @@ void sm_mirror_take_over(struct sm *sm)
 		return;
 	sm_note(sm, .kind = SM_NOTE_MIRROR_USED,
 		.mirror = {s->of.root, (uint64_t)s->have.n[0] * SM_PAGE, 0});
+	s->whole = NULL;
 	if (sm->cfg.read_back)
 		sm_mirror_use(sm, m, s->of.stamp, s->of.stamp_guid, s->of.stamp_block);
 	else
 		sm_saved_free(m);
-	s->whole = NULL;
-	copy_free(s);
+}
+
+/*
+ * Else a master that dies soon after its polls were lost would leave a standby without a copy, and VMs without names. Even one
+ * that the stamp does not prove any more has these.
+ */
+void sm_mirror_return(struct sm *sm)
+{
+	sm->mirror.standby.whole = sm_saved_return(sm);
 }
 
 void sm_mirror_standby_free(struct sm *sm)

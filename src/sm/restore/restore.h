@@ -11,7 +11,8 @@
 struct sm_saved; /* saved_state.h */
 
 struct sm_restored {
-	struct sm_saved *saved; /* for the first discovery; NULL: none */
+	struct sm_saved *saved;	  /* for the first discovery; NULL: none */
+	struct sm_saved *dropped; /* is not used further in that discovery, which has not ended */
 	bool same; /* that discovery found the subnet as it was saved, with the tables of a manager like this */
 };
 
@@ -29,6 +30,8 @@ bool sm_saved_turns(const struct sm *sm, uint32_t node);
 void sm_saved_drop(struct sm *sm);
 void sm_saved_lost(struct sm *sm);
 void sm_saved_end(struct sm *sm); /* it served its purpose */
+/* The mirror of a discovery that did not end, used or dropped: it is the caller's again. NULL: there is none. */
+struct sm_saved *sm_saved_return(struct sm *sm);
 
 /* saved_lanes.c */
 void sm_saved_restore_lanes(struct sm *sm); /* of devices that were found as saved */

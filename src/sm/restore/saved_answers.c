@@ -268,13 +268,28 @@ void sm_saved_drop(struct sm *sm)
 	sm_rows_unknown(sm);
 	sm_virtual_arrive(sm);
 	sm_names_forget(sm);
-	sm_saved_end(sm);
 	sm->restored.same = false;
+	sm->restored.dropped = sm->restored.saved;
+	sm->restored.saved = NULL;
+}
+
+struct sm_saved *sm_saved_return(struct sm *sm)
+{
+	struct sm_saved *m;
+
+	sm_saved_drop(sm);
+	m = sm->restored.dropped;
+	if (!m || !m->mirrored)
+		return NULL;
+	sm->restored.dropped = NULL;
+	m->changed = m->proven = false;
+	return m;
 }
 
 void sm_saved_end(struct sm *sm)
 {
 	sm->restored.same = sm->restored.saved && !sm->restored.saved->changed;
 	sm_saved_free(sm->restored.saved);
-	sm->restored.saved = NULL;
+	sm_saved_free(sm->restored.dropped);
+	sm->restored.saved = sm->restored.dropped = NULL;
 }

@@ -463,7 +463,9 @@ struct sm_saved *sm_records_load(uint8_t *bytes, size_t len)
 static void saved_take(struct sm *sm, struct sm_saved *m)
 {
 	sm_saved_free(sm->restored.saved);
+	sm_saved_free(sm->restored.dropped);
 	sm->restored.saved = m;
+	sm->restored.dropped = NULL;
 	if (m->mirrored)
 		sm_saved_restore_lids(sm, m);
 	if (m->virtual)

@@ -288,6 +288,56 @@ TEST(a_master_above_refuses)
 	rig_close(&g);
 }
 
+/* A machine, and a standby of higher priority that comes and asks for no copy: only it knows whether it will. */
+static void meet_heir(struct rig *g)
+{
+	struct sm_vm_request create = {.op = SM_VM_CREATE, .name = "machine"};
+
+	draw(g);
+	g->cfg.mirror = true;
+	g->cfg.scheme = SM_SCHEME_DYNAMIC;
+	g->cfg.copy_ps = 2 * PS_PER_S;
+	for (unsigned d = 0; d < g->n; d++)
+		g->dev[d].si.linear_cap = LIDS;
+	set_gone(g, OTHER, true);
+	rig_start(g);
+	run_ready(g);
+	step(g, (struct sm_event){.kind = SM_EV_VMS, .vms = &create, .nvms = 1});
+	g->dev[OTHER].sm.priority = 9;
+	set_gone(g, OTHER, false);
+}
+
+/* The routes of the round in which it came take so long. When it gets the subnet, from the end of that round on. */
+static time_ps wait_after_round(time_ps round)
+{
+	struct rig g;
+	time_ps end;
+
+	meet_heir(&g);
+	g.hold = true;
+	run_until_phase(&g, SM_COMPUTE, 2 * PS_PER_S);
+	for (end = g.now + round; g.now < end; g.now += PS_PER_S / 10)
+		step(&g, (struct sm_event){.kind = SM_EV_WAKE});
+	assert_int_equal(status(&g).phase, SM_COMPUTE);
+	g.hold = false;
+	while (!g.sm->core.round.end)
+		assert_true(one_event(&g));
+	end = g.now;
+	run_until_phase(&g, SM_STANDBY, 3 * PS_PER_S);
+	end = g.now - end;
+	assert_int_equal(g.dev[OTHER].order, IBA_SM_HANDOVER);
+	rig_close(&g);
+	return end;
+}
+
+/* No copy can be made while a round is under way; but rounds do not keep the heir away for ever. */
+TEST(a_round_is_not_part_of_the_wait_for_a_copy)
+{
+	assert_in_range(wait_after_round(0), 19 * PS_PER_S / 10, 21 * PS_PER_S / 10);
+	assert_in_range(wait_after_round(5 * PS_PER_S), 19 * PS_PER_S / 10, 21 * PS_PER_S / 10);
+	assert_in_range(wait_after_round(20 * PS_PER_S), 0, PS_PER_S / 10);
+}
+
 /* ---- LIDs after another master ---- */
 
 static void stand_by_for_other(struct rig *g)
@@ -501,6 +551,7 @@ int main(void)
 		cmocka_unit_test(a_user_hands_over),
 		cmocka_unit_test(a_hand_over_is_refused),
 		cmocka_unit_test(a_master_above_refuses),
+		cmocka_unit_test(a_round_is_not_part_of_the_wait_for_a_copy),
 		cmocka_unit_test(forged_lids_do_not_last_after_a_master_that_never_was_one),
 		cmocka_unit_test(lids_that_another_master_changed_stay),
 		cmocka_unit_test(a_master_that_was_stopped_asks_before_it_sets),

@@ -858,6 +858,36 @@ TEST(the_master_is_paused_and_continues)
 	}
 }
 
+/*
+ * Polls are lost, the standby begins to take over, and the master answers again: the standby steps back and has its copy, even one
+ * that the master's Sets have outdated, should the master die now.
+ */
+TEST(a_take_over_in_vain_does_not_cost_the_copy)
+{
+	for (unsigned outdated = 0; outdated < 2; outdated++) {
+		struct pair p;
+
+		pair_draw(&p, draw(10, 6));
+		p.cfg.sm.stall_ps = p.second.stall_ps = 4 * PS_PER_MS;
+		pair_up(&p);
+		lab_manager_pause(p.lab, MASTER);
+		while (!p.notes[SM_NOTE_MIRROR_USED])
+			pass(&p, PS_PER_US);
+		if (outdated)
+			sm_saved_lost((struct sm *)manager(&p, STANDBY));
+		lab_manager_continue(p.lab, MASTER);
+		while (lab_manager_status(p.lab, STANDBY)->state != IBA_SM_STANDBY)
+			pass(&p, PS_PER_US);
+		assert_non_null(manager(&p, STANDBY)->mirror.standby.whole);
+		lab_manager_stop(p.lab, MASTER);
+		run_takeover(&p);
+		assert_int_equal(p.notes[SM_NOTE_MIRROR], 1);
+		assert_int_equal(p.notes[SM_NOTE_MIRROR_USED], 2);
+		expect_master(&p, STANDBY);
+		pair_close(&p);
+	}
+}
+
 /* ---- copies that are not true ---- */
 
 /* It fails while it reacts to a change, at every moment of that: nothing that is wrong is believed. */
@@ -1093,6 +1123,24 @@ static void lone_close(struct lone *l)
 	sm_actions_free(&l->made);
 }
 
+/* The master takes a standby that is silent for gone: questions that are lost are soon repeated. */
+TEST(the_question_for_the_root_is_repeated_evenly)
+{
+	time_ps at[4];
+	struct lone l;
+
+	lone_open(&l);
+	for (unsigned i = 0; i < ARRAY_LEN(at); i++) {
+		assert_int_equal(lone_asked(&l).attr, IBA_MIRROR_ROOT);
+		at[i] = l.now;
+		l.now = l.out.wake;
+		lone_step(&l, (struct sm_event){.kind = SM_EV_WAKE});
+	}
+	for (unsigned i = 1; i < ARRAY_LEN(at); i++)
+		assert_in_range(at[i] - at[i - 1], 1, 5 * sm_timeout(l.sm));
+	lone_close(&l);
+}
+
 /* Whatever part of a response is changed on its way, it is not used. */
 TEST(a_response_without_the_key_is_ignored)
 {
@@ -1221,6 +1269,7 @@ int main(void)
 		cmocka_unit_test(a_higher_priority_without_a_copy_is_not_kept_waiting),
 		cmocka_unit_test(the_cable_of_the_master_is_pulled_and_put_back),
 		cmocka_unit_test(the_master_is_paused_and_continues),
+		cmocka_unit_test(a_take_over_in_vain_does_not_cost_the_copy),
 		cmocka_unit_test(the_master_dies_while_it_changes_tables),
 		cmocka_unit_test(with_lost_smps),
 		cmocka_unit_test(another_manager_was_master_between),
@@ -1228,6 +1277,7 @@ int main(void)
 		cmocka_unit_test(a_master_that_restarts_clears_the_stamp_first),
 		cmocka_unit_test(a_master_with_another_key_does_not_answer),
 		cmocka_unit_test(a_master_without_mirrors),
+		cmocka_unit_test(the_question_for_the_root_is_repeated_evenly),
 		cmocka_unit_test(a_response_without_the_key_is_ignored),
 		cmocka_unit_test(a_master_that_lies_is_not_believed),
 		cmocka_unit_test(records_that_cannot_be_are_dropped),
