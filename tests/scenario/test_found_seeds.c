@@ -100,6 +100,8 @@ static const struct found {
 	 "a host restarted after its P_Keys were set, and before its port was: no port showed it"},
 	{VMS_KEYS, 651511, NULL,
 	 "the check: a copy of a Set brought a key back, and its response was under way at rest"},
+	{VMS_KEYS, 8002125, NULL,
+	 "the check: a switch that restarted, and forwarded nothing, enforced without keys"},
 	/* A standby repeated its question for the root ever more slowly, and the master's own round was part of its wait. */
 	{VMS_KEYS, 672592, NULL, "names of VMs were lost: handed over without a copy"},
 	/* Polls were lost, a standby took over in vain, and had used its copy up when the master died. */
