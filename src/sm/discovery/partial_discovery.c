@@ -411,7 +411,9 @@ static void read_one(struct sm *sm, uint32_t node)
 	if (n->ask.found)
 		return;
 	sm_damp_unseen_change(sm, node);
-	sm_pkeys_behind(sm, node);
+	sm_pkeys_behind(
+		sm, node); /* a host that restarted after it was configured, and was armed then */
+	sm_virtual_behind(sm, node);
 }
 
 static bool is_down(const uint8_t *data)

@@ -123,12 +123,23 @@ static void claim(struct sm *sm, uint32_t host)
 			sm_lid_found(sm, owner_of(sm, host, s), h->slots[s - 1].has_lid);
 }
 
+static bool is_right(const struct sm *sm, uint32_t host)
+{
+	for (unsigned s = 1; s <= sm->virtual.hosts.at[host].vfs; s++)
+		if (sm_slot_of(sm, host, s)->known && !sm_slot_is_right(sm, host, s))
+			return false;
+	return true;
+}
+
 void sm_virtual_read(struct sm *sm, const struct sm_txn *t, const uint8_t *data)
 {
 	const struct sm_node *n = &sm->topo.nodes.at[t->target.node];
 	uint32_t host = sm_vhost_of(sm, n);
 
 	sm_vf_learn(sm, t, data);
+	if (host != NONE && sm_is_partial(&sm->disc) &&
+	    !is_right(sm, host)) /* no link may have changed */
+		sm_discovery_found(sm, SM_FOUND_CHANGE);
 	if (host != NONE && sm->virtual.arriving &&
 	    sm->virtual.hosts.at[host].sriov == FAB_SRIOV_VSWITCH)
 		claim(sm, host);
@@ -139,6 +150,24 @@ void sm_virtual_discover(struct sm *sm)
 	for (uint32_t h = 0; h < sm->virtual.hosts.n; h++)
 		if (sm_vhost_is_there(sm, h) && !sm_slots_known(sm, h) && may_hold_vms(sm, h))
 			ask_all(sm, h);
+}
+
+void sm_virtual_behind(struct sm *sm, uint32_t sw)
+{
+	const struct sm_node *n = &sm->topo.nodes.at[sw];
+
+	for (unsigned p = 1; p <= n->nports; p++) {
+		uint32_t peer = sm->topo.ports.at[n->first_port + p].peer;
+		uint32_t host =
+			peer == NONE
+				? NONE
+				: sm_vhost_of(sm, &sm->topo.nodes.at[sm->topo.ports.at[peer].node]);
+
+		if (host == NONE || !sm->virtual.sorted.n)
+			continue;
+		sm_slots_unknown(sm, host);
+		ask_all(sm, host);
+	}
 }
 
 void sm_virtual_arrive(struct sm *sm)

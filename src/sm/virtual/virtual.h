@@ -292,7 +292,9 @@ bool sm_seat_moves(struct sm *sm, const struct iba_node_info *ni);
 void sm_virtual_port(struct sm *sm, uint32_t port); /* PortInfo of a CA came */
 void sm_virtual_read(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
 void sm_virtual_discover(struct sm *sm); /* a partial discovery begins */
-void sm_virtual_arrive(struct sm *sm);	 /* another manager may have set VFs */
+/* Hosts behind this switch may have restarted: it reported a change, and no port shows one. */
+void sm_virtual_behind(struct sm *sm, uint32_t sw);
+void sm_virtual_arrive(struct sm *sm); /* another manager may have set VFs */
 /* vf_settle.c: at the end of a discovery */
 void sm_virtual_settle(struct sm *sm); /* where VMs are, which LIDs slots have */
 void sm_virtual_ended(struct sm *sm); /* the round ended: requests of a broken batch are answered */
