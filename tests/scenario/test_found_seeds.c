@@ -100,6 +100,7 @@ static const struct found {
 	 "a host restarted after its P_Keys were set, and before its port was: no port showed it"},
 	{VMS_KEYS, 8006817, NULL, "the same, and its VFs held nothing"},
 	{VMS_KEYS, 8013053, NULL, "the same, and its VFs held nothing, while its switch restarted"},
+	{VMS_KEYS, 8029686, NULL, "the same, and a link of its switch explained the change"},
 	{VMS_KEYS, 651511, NULL,
 	 "the check: a copy of a Set brought a key back, and its response was under way at rest"},
 	{VMS_KEYS, 8002125, NULL,

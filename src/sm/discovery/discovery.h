@@ -151,7 +151,10 @@ void sm_switch_unread(struct sm *sm, uint32_t node); /* the next discovery reads
 bool sm_changes_hidden(struct sm *sm);
 /* Whether a switch was read while no manager had configured it: others that discover clear PortStateChange there. */
 bool sm_any_unclaimed(const struct sm *sm);
-void sm_claims_doubt(struct sm *sm);	       /* another master may have cleared it anywhere */
+void sm_claims_doubt(struct sm *sm); /* another master may have cleared it anywhere */
+/* A port of a switch was read; the switch reported no change when it was asked. */
+void sm_port_rises(struct sm *sm, uint32_t port);
+void sm_ports_risen(struct sm *sm, uint32_t node);
 void sm_exclude(struct sm *sm, uint64_t guid); /* from snapshots, until the next round */
 bool sm_is_excluded(const struct sm *sm, uint64_t guid);
 void sm_arrive(struct sm *sm);		  /* what devices hold may be another manager's work */

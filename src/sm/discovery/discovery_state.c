@@ -60,6 +60,34 @@ void sm_suspect(struct sm *sm, uint32_t node)
 	vec_push(&sm->disc.suspects, node);
 }
 
+static bool is_rising(const struct sm_port *p)
+{
+	return p->num && (p->pi.state == IBA_PORT_INIT || p->pi.state == IBA_PORT_ARMED);
+}
+
+void sm_port_rises(struct sm *sm, uint32_t port)
+{
+	struct sm_port *p = &sm->topo.ports.at[port];
+
+	if (!is_rising(p))
+		return;
+	p->ask.rises = true;
+	sm->topo.nodes.at[p->node].ask.rises = true;
+}
+
+void sm_ports_risen(struct sm *sm, uint32_t node)
+{
+	struct sm_node *n = &sm->topo.nodes.at[node];
+	struct sm_port *p = &sm->topo.ports.at[n->first_port];
+	bool any = false;
+
+	for (unsigned i = 1; n->ask.rises && i <= n->nports; i++) {
+		p[i].ask.rises &= is_rising(&p[i]);
+		any |= p[i].ask.rises;
+	}
+	n->ask.rises = any;
+}
+
 void sm_exclude(struct sm *sm, uint64_t guid)
 {
 	vec_push(&sm->disc.excluded, guid);

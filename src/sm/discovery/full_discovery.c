@@ -456,6 +456,7 @@ static void on_port_info(struct sm *sm, uint32_t port, const uint8_t *data)
 	struct sm_node *n = &sm->topo.nodes.at[p->node];
 
 	sm_port_learn(sm, port, data);
+	sm_port_rises(sm, port);
 	p->ask.known = true;
 	sm_key_seen(sm, port);
 	/*

@@ -319,8 +319,10 @@ static void on_poll(struct sm *sm, uint32_t node, const uint8_t *data)
 		ask_lid(sm, node);
 	n->ask.mute &= n->ask.silent;
 	n->ask.silent = false;
-	if (!si.port_state_change && !n->ask.unread)
+	if (!si.port_state_change && !n->ask.unread) {
+		sm_ports_risen(sm, node);
 		return;
+	}
 	sm_sweep_noticed(sm, SM_CAUSE_SWEEP, sm_about_node(sm, node));
 	n->ask.unread = true; /* until its ports are read */
 	n->ask.found = !si.port_state_change;
@@ -358,6 +360,7 @@ static void on_port_state(struct sm *sm, uint32_t port, const uint8_t *data)
 	unsigned was = p->pi.state;
 
 	sm_port_learn(sm, port, data);
+	sm_port_rises(sm, port);
 	n->ask.explained |=
 		p->pi.state == IBA_PORT_DOWN ? was != IBA_PORT_DOWN : was == IBA_PORT_DOWN;
 	n->ask.found |= p->pi.state != was;
@@ -395,6 +398,26 @@ static void on_port0(struct sm *sm, uint32_t port, const uint8_t *data)
 		switch_restarted(sm, p->node);
 }
 
+/*
+ * A host that restarted after it was configured and before its port was armed: the port looks as it should. Another port
+ * may explain what the switch reported.
+ */
+static void hosts_restarted(struct sm *sm, uint32_t node)
+{
+	const struct sm_node *n = &sm->topo.nodes.at[node];
+
+	for (unsigned i = 1; i <= n->nports; i++) {
+		const struct sm_port *p = &sm->topo.ports.at[n->first_port + i];
+		uint32_t host = p->peer == NONE ? NONE : sm->topo.ports.at[p->peer].node;
+
+		if (host == NONE || sm->topo.nodes.at[host].type == IBA_NODE_SWITCH ||
+		    (n->ask.found && !p->ask.rises))
+			continue;
+		sm_pkeys_restarted(sm, host);
+		sm_virtual_restarted(sm, host);
+	}
+}
+
 static void read_one(struct sm *sm, uint32_t node)
 {
 	struct sm_node *n = &sm->topo.nodes.at[node];
@@ -408,12 +431,9 @@ static void read_one(struct sm *sm, uint32_t node)
 	 */
 	if (!n->ask.explained || !n->ask.armed)
 		ask_lid(sm, node);
-	if (n->ask.found)
-		return;
-	sm_damp_unseen_change(sm, node);
-	sm_pkeys_behind(
-		sm, node); /* a host that restarted after it was configured, and was armed then */
-	sm_virtual_behind(sm, node);
+	hosts_restarted(sm, node);
+	if (!n->ask.found)
+		sm_damp_unseen_change(sm, node);
 }
 
 static bool is_down(const uint8_t *data)

@@ -146,8 +146,7 @@ bool sm_pkeys_known(const struct sm_pkey_table *t);	      /* all its blocks */
 /* How many keys a port can hold; 0: not known. */
 unsigned sm_pkey_room(const struct sm *sm, uint32_t port);
 void sm_pkeys_unknown(struct sm *sm, uint32_t node);
-/* A change that the ports of this switch do not show: a host there may have restarted before the last round set its port. */
-void sm_pkeys_behind(struct sm *sm, uint32_t sw);
+void sm_pkeys_restarted(struct sm *sm, uint32_t host); /* it may have, and no port shows it */
 void sm_pkeys_port_read(struct sm *sm,
 			uint32_t port); /* its PortInfo is new: it may have restarted */
 void sm_pkeys_forget(struct sm *sm);	/* another manager writes them from now on */

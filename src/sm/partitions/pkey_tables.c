@@ -228,21 +228,10 @@ void sm_pkeys_port_read(struct sm *sm, uint32_t port)
 		sm_pkeys_unknown(sm, p->node);
 }
 
-void sm_pkeys_behind(struct sm *sm, uint32_t sw)
+void sm_pkeys_restarted(struct sm *sm, uint32_t host)
 {
-	const struct sm_node *n = &sm->topo.nodes.at[sw];
-	bool any = false;
-
-	for (unsigned p = 1; p <= n->nports; p++) {
-		uint32_t peer = sm->topo.ports.at[n->first_port + p].peer;
-		uint32_t host = peer == NONE ? NONE : sm->topo.ports.at[peer].node;
-
-		if (host == NONE || sm->topo.nodes.at[host].type == IBA_NODE_SWITCH)
-			continue;
-		sm_pkeys_unknown(sm, host);
-		any = true;
-	}
-	if (any && sm->partitions.serving)
+	sm_pkeys_unknown(sm, host);
+	if (sm->partitions.serving)
 		sm->partitions.stage = SM_PKEYS_READ;
 }
 

@@ -33,6 +33,7 @@ struct sm_node_inquiry {
 	bool armed;  /* a port was read that is Armed or Active: it did not restart before that */
 	bool found;  /* and what it reported was seen */
 	bool doubt;  /* it may have restarted: SwitchInfo was set while it reported a change */
+	bool rises;  /* a port does: see below */
 	bool silent; /* did not answer by the route it was last asked by */
 	bool mute;   /* did not answer when it was last polled by its LID */
 };
@@ -42,10 +43,12 @@ enum sm_mark { SM_REACHABLE, SM_WAITING, SM_MISSING };
 
 /* What discovery knows of a port. Owner: discovery. */
 struct sm_port_inquiry {
-	uint32_t met;  /* epoch in which the link to peer was last seen */
-	uint8_t mark;  /* endports: enum sm_mark, during partial discovery */
-	bool asked;    /* PortInfo was requested */
-	bool known;    /* and came */
+	uint32_t met; /* epoch in which the link to peer was last seen */
+	uint8_t mark; /* endports: enum sm_mark, during partial discovery */
+	bool asked;   /* PortInfo was requested */
+	bool known;   /* and came */
+	/* Of a switch: it was not Active when it was read, and its switch was not asked for changes since it is. */
+	bool rises;
 	uint64_t read; /* partial: number of the request whose answer counts */
 };
 

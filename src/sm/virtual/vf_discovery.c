@@ -152,22 +152,14 @@ void sm_virtual_discover(struct sm *sm)
 			ask_all(sm, h);
 }
 
-void sm_virtual_behind(struct sm *sm, uint32_t sw)
+void sm_virtual_restarted(struct sm *sm, uint32_t node)
 {
-	const struct sm_node *n = &sm->topo.nodes.at[sw];
+	uint32_t host = sm_vhost_of(sm, &sm->topo.nodes.at[node]);
 
-	for (unsigned p = 1; p <= n->nports; p++) {
-		uint32_t peer = sm->topo.ports.at[n->first_port + p].peer;
-		uint32_t host =
-			peer == NONE
-				? NONE
-				: sm_vhost_of(sm, &sm->topo.nodes.at[sm->topo.ports.at[peer].node]);
-
-		if (host == NONE || !sm->virtual.sorted.n)
-			continue;
-		sm_slots_unknown(sm, host);
-		ask_all(sm, host);
-	}
+	if (host == NONE || !sm->virtual.sorted.n)
+		return;
+	sm_slots_unknown(sm, host);
+	ask_all(sm, host);
 }
 
 void sm_virtual_arrive(struct sm *sm)

@@ -291,10 +291,9 @@ void sm_node_info_take(struct sm *sm, const uint8_t *data, struct iba_node_info 
 bool sm_seat_moves(struct sm *sm, const struct iba_node_info *ni);
 void sm_virtual_port(struct sm *sm, uint32_t port); /* PortInfo of a CA came */
 void sm_virtual_read(struct sm *sm, const struct sm_txn *t, const uint8_t *data);
-void sm_virtual_discover(struct sm *sm); /* a partial discovery begins */
-/* Hosts behind this switch may have restarted: it reported a change, and no port shows one. */
-void sm_virtual_behind(struct sm *sm, uint32_t sw);
-void sm_virtual_arrive(struct sm *sm); /* another manager may have set VFs */
+void sm_virtual_discover(struct sm *sm);		 /* a partial discovery begins */
+void sm_virtual_restarted(struct sm *sm, uint32_t node); /* a host may have, and no port shows it */
+void sm_virtual_arrive(struct sm *sm);			 /* another manager may have set VFs */
 /* vf_settle.c: at the end of a discovery */
 void sm_virtual_settle(struct sm *sm); /* where VMs are, which LIDs slots have */
 void sm_virtual_ended(struct sm *sm); /* the round ended: requests of a broken batch are answered */
