@@ -13,18 +13,21 @@ enum {
 	SOON = 4,    /* times as often: the master is not at rest, or a copy was interrupted */
 	SILENT = 40, /* times as rarely: the master does not answer, it may be of another kind */
 	TRIES = 4,
+	ROOT_MS = 250,
 	ROOT = SM_LEVELS, /* as the level of a request */
 };
 
 /* ---- requests ---- */
 
 /*
- * Pages may be many, so a master that is slow has more time for each repetition. The one question for the root is as frequent as
- * polls are: the master waits for a standby that asks, and takes one that is silent for gone.
+ * Pages may be many, so a master that is slow has more time for each repetition. The one question for the root is repeated evenly,
+ * however slow devices are: the master waits for a standby that asks, and takes one that is silent for a second for gone.
  */
 static time_ps timeout(const struct sm *sm, const struct sm_mirror_ask *a)
 {
-	return 4 * sm_timeout(sm) << (a->level == ROOT ? 0 : MIN(a->tries, 4u));
+	time_ps t = 4 * sm_timeout(sm);
+
+	return a->level == ROOT ? MIN(t, ROOT_MS * PS_PER_MS) : t << MIN(a->tries, 4u);
 }
 
 static void wait(struct sm *sm, time_ps t)
