@@ -20,7 +20,8 @@ enum kind {
 	VMS_DRAGONFLY,
 	VMS_IRREGULAR,
 	VMS_CUTS,
-	VMS_KEYS, /* with partitions */
+	VMS_KEYS,      /* with partitions */
+	VMS_KEYS_CUTS, /* on an irregular fabric that is cut in two */
 };
 
 static const struct found {
@@ -110,6 +111,8 @@ static const struct found {
 	/* Polls were lost, a standby took over in vain, and had used its copy up when the master died. */
 	{VMS_KEYS, 8000405, NULL, "names of VMs were lost: the copy was used up"},
 	{VMS_KEYS, 8003776, NULL, "names of VMs were lost: the copy was not that of the devices"},
+	/* A part was cut off while P_Key tables were read, and each device in it was waited for. */
+	{VMS_KEYS_CUTS, 9510010, NULL, "cycle: tables for a subnet of long ago"},
 	{VMS, 832, NULL, "names of VMs were lost: handed over without a copy"},
 	{VMS, 2555, NULL, "names of VMs were lost: no copy after a trap"},
 	{VMS, 40064, NULL,
@@ -153,10 +156,10 @@ static const struct found {
 
 static const char *fabric_of(enum kind k)
 {
-	return k == VMS_ODD	    ? "odd"
-	       : k == VMS_DRAGONFLY ? "dragonfly"
-	       : k == VMS_IRREGULAR ? "irregular"
-				    : NULL;
+	return k == VMS_ODD				  ? "odd"
+	       : k == VMS_DRAGONFLY			  ? "dragonfly"
+	       : k == VMS_IRREGULAR || k == VMS_KEYS_CUTS ? "irregular"
+							  : NULL;
 }
 
 static bool run(const struct found *x, char *why, size_t size)
@@ -192,13 +195,15 @@ static bool run(const struct found *x, char *why, size_t size)
 	case VMS_IRREGULAR:
 	case VMS_CUTS:
 	case VMS_KEYS:
+	case VMS_KEYS_CUTS:
 		vm_trial_run(x->seed,
-			     &(struct vm_trial_opts){.max_switches = 10,
-						     .cuts = x->kind == VMS_CUTS,
-						     .partitions = x->kind == VMS_KEYS,
-						     .mechanism = m,
-						     .fabric = fabric_of(x->kind),
-						     .migrations = fabric_of(x->kind) ? 100 : 0},
+			     &(struct vm_trial_opts){
+				     .max_switches = 10,
+				     .cuts = x->kind == VMS_CUTS || x->kind == VMS_KEYS_CUTS,
+				     .partitions = x->kind == VMS_KEYS || x->kind == VMS_KEYS_CUTS,
+				     .mechanism = m,
+				     .fabric = fabric_of(x->kind),
+				     .migrations = fabric_of(x->kind) ? 100 : 0},
 			     &v);
 		snprintf(why, size, "%s", v.why);
 		return v.ok;

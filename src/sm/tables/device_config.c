@@ -306,10 +306,15 @@ static enum sm_outcome configure_recv(struct sm *sm, const struct sm_txn *t, con
 	return SM_GOING_ON;
 }
 
-/* A device that has no P_Key table, or a short one, serves as others do. */
+/*
+ * A device that has no P_Key table, or a short one, serves as others do. One that does not respond is looked for, once in a
+ * round: all behind it may be gone, and waiting for each of them would end in tables for a subnet of long ago.
+ */
 static enum sm_outcome configure_fail(struct sm *sm, const struct sm_txn *t)
 {
-	return sm_pkeys_fail(sm, t) ? SM_GOING_ON : sm_failed(sm, t);
+	bool looks = !t->status && !sm->core.round.restarts;
+
+	return !looks && sm_pkeys_fail(sm, t) ? SM_GOING_ON : sm_failed(sm, t);
 }
 
 static enum sm_outcome configure_done(struct sm *sm)
