@@ -172,7 +172,8 @@ bool run_worker_stop(struct run_worker *w)
 	bool computing;
 
 	pthread_mutex_lock(&w->lock);
-	w->stop = w->hurry = true;
+	w->stop = true;
+	w->hurry = true;
 	computing = w->busy && !w->ready;
 	pthread_cond_signal(&w->wake);
 	pthread_mutex_unlock(&w->lock);
