@@ -32,26 +32,43 @@ int route_root_find(const struct fab *f, const char *file, node_id *root)
 	return root_find(f, file, route_o.root, root);
 }
 
+typedef VEC(node_id) root_list;
+
+/* All switches that share the name, as those without a management processor do; an engine with one root takes the first. */
+static int roots_add(const struct fab *f, const char *file, const char *name, root_list *roots)
+{
+	node_id n;
+
+	if (root_find(f, file, name, &n))
+		return CLI_BAD;
+	vec_push(roots, n);
+	if (n == FAB_NONE || strcmp(fab_node_name(f, n), name))
+		return CLI_OK;
+	for (node_id i = n + 1; i < f->nnodes; i++)
+		if (!strcmp(fab_node_name(f, i), name))
+			vec_push(roots, i);
+	return CLI_OK;
+}
+
 int route_roots_find(const struct fab *f, const char *file, struct rt_opts *o)
 {
 	const cli_strings *names = &route_o.roots;
 	const struct rt_engine *g = rt_engine_find(route_o.engine);
-	node_id *roots;
+	root_list roots = {0};
 
 	if (!names->n || (names->n == 1 && !strcmp(names->at[0], "auto")))
 		return root_find(f, file, NULL, &o->root);
 	if (names->n > 1 && g && g != &rt_updn)
 		return cli_bad("engine %s takes one --root, found %zu; updn takes several", g->name,
 			       names->n);
-	roots = mem_array(names->n, sizeof(*roots));
 	for (size_t i = 0; i < names->n; i++)
-		if (root_find(f, file, names->at[i], &roots[i])) {
-			free(roots);
+		if (roots_add(f, file, names->at[i], &roots)) {
+			vec_free(&roots);
 			return CLI_BAD;
 		}
-	o->root = roots[0];
-	o->roots = roots;
-	o->nroots = (uint32_t)names->n;
+	o->root = roots.at[0];
+	o->roots = roots.at;
+	o->nroots = (uint32_t)roots.n;
 	return CLI_OK;
 }
 

@@ -64,6 +64,11 @@ node_id rt_node_named(const struct rt_naming *x, const char *text)
 	return n;
 }
 
+bool rt_node_has_name(const struct rt_naming *x, node_id n, const char *text)
+{
+	return !strcmp(fab_node_name(x->f, n), text) || !strcmp(name_of(x, n), text);
+}
+
 /* ---- hosts ---- */
 
 static size_t mark(const struct rt_naming *x, port_id p, bool *in)
@@ -103,6 +108,16 @@ static size_t mark_pattern(const struct rt_naming *x, const char *pattern, bool 
 	return found;
 }
 
+static size_t mark_name(const struct rt_naming *x, const char *name, bool *in)
+{
+	size_t found = 0;
+
+	for (node_id n = 0; n < x->f->nnodes; n++)
+		if (rt_node_has_name(x, n, name))
+			found += mark_node(x, n, in);
+	return found;
+}
+
 /* A GUID of a port names this port alone, one of a node all its ports. */
 size_t rt_hosts_named(const struct rt_naming *x, const char *text, bool *in)
 {
@@ -113,7 +128,9 @@ size_t rt_hosts_named(const struct rt_naming *x, const char *text, bool *in)
 	    map64_get(&x->port, guid) != MAP_NONE)
 		return mark(x, map64_get(&x->port, guid), in);
 	n = rt_node_named(x, text);
-	return n != FAB_NONE ? mark_node(x, n, in) : mark_pattern(x, text, in);
+	if (n == FAB_NONE)
+		return mark_pattern(x, text, in);
+	return rt_node_has_name(x, n, text) ? mark_name(x, text, in) : mark_node(x, n, in);
 }
 
 /* ---- lists ---- */

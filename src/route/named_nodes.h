@@ -27,8 +27,10 @@ void rt_naming_init(struct rt_naming *x, const struct fab *f,
 void rt_naming_free(struct rt_naming *x);
 /* 0x and up to 16 digits, or digits alone. */
 bool rt_guid_text(const char *text, uint64_t *guid);
-node_id rt_node_named(const struct rt_naming *x, const char *text); /* FAB_NONE: there is none */
-/* The hosts that a text names, those of a switch for its name, into in[], by port. How many there are. */
+/* FAB_NONE: there is none. Of several with that name, as switches without a management processor have, the first. */
+node_id rt_node_named(const struct rt_naming *x, const char *text);
+bool rt_node_has_name(const struct rt_naming *x, node_id n, const char *text);
+/* The hosts that a text names, all that share the name, those of a switch for its name, into in[], by port. How many there are. */
 size_t rt_hosts_named(const struct rt_naming *x, const char *text, bool *in);
 bool rt_pattern_matches(const char *pattern, const char *name);
 /* The GUIDs of a list, one in a line, text behind # is a comment; as lines of 0x and 16 digits. -EINVAL with file and line. */

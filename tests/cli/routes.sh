@@ -75,6 +75,12 @@ truncate -s 17M large.guids
 ok "so is a list" status 2 "$weft" sim up net --routes updn --roots @large.guids
 ok "with its limit" grep -q 'large.guids: expected at most 16 MiB, found more' out
 rm -f large.lfts large.guids
+sed 's/"root[01]_[01]"/"Spine"/' net > unmanaged
+ok "a name that switches share names all of them" status 0 "$weft" route compute unmanaged --engine updn --root Spine --lfts named
+"$weft" route compute unmanaged --engine updn --lfts found > /dev/null
+ok "as roots" cmp named found
+ok "hosts, too" [ "$(sed 's/"host [01]."/"MT4123"/' net > same &&
+	"$weft" route quality same --hosts MT4123 --patterns 1 --json | jq .hosts)" = 6 ]
 ok "a simulated manager falls back, and says so" status 0 "$weft" sim up net --routes file --routes-file small.lfts
 ok "with the reason and the engine that serves" grep -q 'file cannot route this subnet: .*small.lfts has no .*; tree does instead' out
 

@@ -50,16 +50,28 @@ struct rooting {
 	nodes found;
 };
 
+static void root_add_once(struct rooting *x, node_id n)
+{
+	for (size_t i = 0; i < x->found.n; i++)
+		if (x->found.at[i] == n)
+			return;
+	vec_push(&x->found, n);
+}
+
+/* All switches that share the name, as those without a management processor do. */
 static void root_add(void *ctx, const char *text)
 {
 	struct rooting *x = ctx;
 	node_id n = rt_node_named(&x->naming, text);
 
-	for (size_t i = 0; i < x->found.n; i++)
-		if (x->found.at[i] == n)
-			return;
-	if (n != FAB_NONE)
-		vec_push(&x->found, n);
+	if (n == FAB_NONE)
+		return;
+	root_add_once(x, n);
+	if (!rt_node_has_name(&x->naming, n, text))
+		return;
+	for (node_id i = n + 1; i < x->naming.f->nnodes; i++)
+		if (rt_node_has_name(&x->naming, i, text))
+			root_add_once(x, i);
 }
 
 static nodes roots_find(const struct sm *sm, const struct fab *f)

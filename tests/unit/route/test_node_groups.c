@@ -132,6 +132,25 @@ TEST(hosts_are_found_as_users_name_them)
 	fab_free(f);
 }
 
+/* As all hosts have whose description was never set. */
+TEST(all_hosts_that_share_a_name_are_named_by_it)
+{
+	struct fab *f = world_make((struct fab_gen){.kind = "mtree", .dims = {4, 2}});
+	bool *in = mem_zarray(f->nports + 1, sizeof(*in));
+	struct rt_naming x;
+
+	for (node_id n = 0; n < f->nnodes; n++)
+		if (!strcmp(fab_node_name(f, n), "host 3") ||
+		    !strcmp(fab_node_name(f, n), "host 6"))
+			memcpy(f->strings + f->nodes[n].name, "MT4123", 7);
+	rt_naming_init(&x, f, NULL, NULL);
+	assert_int_equal(rt_hosts_named(&x, "MT4123", in), 2);
+	assert_int_equal(rt_hosts_named(&x, "host 1", in), 1);
+	rt_naming_free(&x);
+	free(in);
+	fab_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,6 +158,7 @@ int main(void)
 		cmocka_unit_test(auto_takes_an_engine_that_knows_groups),
 		cmocka_unit_test(all_lids_of_a_host_are_in_its_group),
 		cmocka_unit_test(hosts_are_found_as_users_name_them),
+		cmocka_unit_test(all_hosts_that_share_a_name_are_named_by_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,11 +50,11 @@ static void settle(struct story *s)
 	assert_int_equal(s->refused, 0);
 }
 
-static void begin(struct story *s, struct fab_gen g, const char *routes, const struct sm_inputs *in)
+static void begin_on(struct story *s, struct fab *f, const char *routes, const struct sm_inputs *in)
 {
 	struct err e;
 
-	*s = (struct story){.fab = fab_generate(&g, &e)};
+	*s = (struct story){.fab = f};
 	assert_non_null(s->fab);
 	lab_config_default(&s->cfg);
 	s->cfg.threads = 1;
@@ -64,6 +64,13 @@ static void begin(struct story *s, struct fab_gen g, const char *routes, const s
 	lab_on_note(s->lab, on_note, s);
 	lab_power_on(s->lab, NULL);
 	settle(s);
+}
+
+static void begin(struct story *s, struct fab_gen g, const char *routes, const struct sm_inputs *in)
+{
+	struct err e;
+
+	begin_on(s, fab_generate(&g, &e), routes, in);
 }
 
 static void end(struct story *s)
@@ -216,6 +223,29 @@ TEST(roots_by_name_are_taken_when_names_are_known)
 	end(&s);
 }
 
+/* As switches without a management processor do. */
+TEST(all_switches_that_share_a_name_are_roots)
+{
+	const struct sm_inputs one = {.roots = "Spine\n", .number = 5};
+	const struct sm_inputs all = {.roots = "root0_0\nroot0_1\nroot1_0\nroot1_1\n", .number = 6};
+	struct err e;
+	struct fab *f = fab_generate(&tree, &e);
+	struct story s, t;
+	const struct rt_tables *a, *b;
+
+	for (node_id n = 0; n < f->nnodes; n++)
+		if (!strncmp(fab_node_name(f, n), "root", 4))
+			memcpy(f->strings + f->nodes[n].name, "Spine", 6);
+	begin_on(&s, f, "updn", &one);
+	begin(&t, tree, "updn", &all);
+	a = lab_sm(s.lab)->routes.tables;
+	b = lab_sm(t.lab)->routes.tables;
+	assert_int_equal(a->nswitches, b->nswitches);
+	assert_memory_equal(a->lft, b->lft, (size_t)a->nswitches * a->stride);
+	end(&s);
+	end(&t);
+}
+
 /* One leaf of a tree as root of updn: less than half of what its top gives. */
 TEST(roots_that_cost_bandwidth_are_reported_with_both_figures)
 {
@@ -306,6 +336,7 @@ int main(void)
 		cmocka_unit_test(a_file_for_another_subnet_is_refused_with_a_reason),
 		cmocka_unit_test(other_tables_replace_those_in_force_after_a_reload),
 		cmocka_unit_test(roots_by_name_are_taken_when_names_are_known),
+		cmocka_unit_test(all_switches_that_share_a_name_are_roots),
 		cmocka_unit_test(roots_that_cost_bandwidth_are_reported_with_both_figures),
 		cmocka_unit_test(groups_by_name_are_balanced_by_themselves),
 	};
