@@ -21,17 +21,31 @@ static bool output_reported; /* a failure of standard output was reported */
 
 /* ---- messages ---- */
 
+/* Text of files and devices is in messages: it must not command a terminal. */
+static void say(const char *kind, const char *fmt, va_list ap)
+{
+	char *text;
+
+	if (vasprintf(&text, fmt, ap) < 0)
+		return;
+	for (unsigned char *c = (unsigned char *)text; *c; c++)
+		if ((*c < ' ' && *c != '\n' && *c != '\t') || *c == 0x7f)
+			*c = '?';
+	cli_progress_end();
+	fprintf(stderr, "weft%s%s: %s%s\n", cmd_now ? " " : "", cmd_now ? cmd_now->name : "", kind,
+		text);
+	free(text);
+}
+
 int cli_bad(const char *fmt, ...)
 {
 	va_list ap;
 
 	cli_progress_end();
 	fflush(stdout); /* keeps the order on a terminal */
-	fprintf(stderr, "weft%s%s: ", cmd_now ? " " : "", cmd_now ? cmd_now->name : "");
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	say("", fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
 	return CLI_BAD;
 }
 
@@ -39,12 +53,9 @@ void cli_warn(const char *fmt, ...)
 {
 	va_list ap;
 
-	cli_progress_end();
-	fprintf(stderr, "weft%s%s: warning: ", cmd_now ? " " : "", cmd_now ? cmd_now->name : "");
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	say("warning: ", fmt, ap);
 	va_end(ap);
-	fputc('\n', stderr);
 }
 
 double cli_wall_s(void)

@@ -157,13 +157,16 @@ static int line_read(const char *name, unsigned line, char *at, struct strbuf *o
 	at[strcspn(at, " \t")] = 0;
 	if (!*at)
 		return 0;
-	if (!rt_guid_text(at, &guid) || !guid)
-		return err_set(
-			e, -EINVAL,
-			"%s:%u: expected a GUID of up to 16 hexadecimal digits, found '%.40s'",
-			name, line, at);
-	strbuf_addf(out, "0x%016llx\n", (unsigned long long)guid);
-	return 0;
+	if (rt_guid_text(at, &guid) && guid) {
+		strbuf_addf(out, "0x%016llx\n", (unsigned long long)guid);
+		return 0;
+	}
+	for (char *c = at; *c; c++)
+		if (*c < ' ' || *c > '~') /* bytes of another kind of file */
+			*c = '?';
+	return err_set(e, -EINVAL,
+		       "%s:%u: expected a GUID of up to 16 hexadecimal digits, found '%.40s'", name,
+		       line, at);
 }
 
 int rt_guid_list(const char *name, const char *text, size_t len, struct strbuf *out, struct err *e)

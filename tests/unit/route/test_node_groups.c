@@ -126,6 +126,8 @@ TEST(hosts_are_found_as_users_name_them)
 	assert_string_equal(guids.s, "0x0000000000000012\n0x0000000000000034\n");
 	assert_int_equal(rt_guid_list("x", "0x12\nhost", 9, &guids, &e), -EINVAL);
 	assert_non_null(strstr(e.text, "x:2: expected a GUID"));
+	assert_int_equal(rt_guid_list("x", "\x1b[31m\xff\n", 7, &guids, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "found '?[31m?'"));
 	strbuf_free(&guids);
 	rt_naming_free(&x);
 	free(in);
