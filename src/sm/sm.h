@@ -645,6 +645,7 @@ enum sm_note_kind {
 	SM_NOTE_PARTITIONS, /* times: blocks of P_Key tables and ports that were set at rest */
 	SM_NOTE_QOS_UNUSED, /* SL-to-VL tables are configured, and routes with lanes have their own */
 	SM_NOTE_NO_ROOM_FOR_KEYS, /* room, about a port that is to have more P_Keys than it can hold */
+	SM_NOTE_UNKNOWN_NAMES, /* unknown: entries of a list of the configuration that no device matches */
 	SM_NOTE_NKINDS
 };
 
@@ -723,6 +724,10 @@ struct sm_note {
 			uint32_t used,
 				most; /* VLs of the routes; that every link between switches has */
 		} lanes;
+		struct {
+			char list[32], text[64]; /* the setting, and the first entry */
+			uint32_t entries;
+		} unknown;
 	};
 };
 

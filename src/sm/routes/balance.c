@@ -61,6 +61,7 @@ bool sm_balance_request(struct sm *sm)
 {
 	struct sm_balance *b = &sm->routes.balance;
 
+	sm_wishes_compare(sm);
 	if (sm_balance_is_open(sm))
 		return true;
 	if (b->better.tables || !is_wanted(sm))

@@ -81,6 +81,7 @@ struct sm_wishes {
 	uint64_t requested;	  /* of the last request, as one number */
 	bool known;		  /* what tables in force were made for: in_force */
 	uint64_t in_force, asked; /* asked: at rest, for this */
+	bool compared;		  /* with the subnet, since the configuration was read */
 };
 
 struct sm_routing {
@@ -146,7 +147,8 @@ void sm_choice_stays(struct sm *sm); /* it chose the same engine */
 /* wishes.c */
 node_id sm_root_named(const struct sm *sm, const struct fab *f); /* FAB_NONE: none is there */
 void sm_wishes_tell(struct sm *sm, struct sm_compute *c);
-void sm_wishes_taken(struct sm *sm); /* tables of the last request are to be used */
+void sm_wishes_taken(struct sm *sm);   /* tables of the last request are to be used */
+void sm_wishes_compare(struct sm *sm); /* at rest: tells once what no device matches */
 bool sm_wishes_due(struct sm *sm);
 uint64_t sm_wishes_asked(struct sm *sm); /* what the last request was for, at rest */
 void sm_wishes_configured(struct sm *sm);

@@ -210,6 +210,58 @@ void sm_wishes_configured(struct sm *sm)
 	sm->routes.wishes.by_name = use_of(sm, NULL).names;
 	sm->routes.wishes.asked = 0;
 	sm->routes.wishes.looked = UINT32_MAX;
+	sm->routes.wishes.compared = false;
+}
+
+/* ---- what no device matches ---- */
+
+struct comparison {
+	struct rt_naming naming;
+	bool *in; /* hosts by port; NULL: switches are named */
+	struct sm_note note;
+};
+
+static void entry_compare(void *ctx, const char *text)
+{
+	struct comparison *x = ctx;
+
+	if (x->in ? rt_hosts_named(&x->naming, text, x->in) > 0
+		  : rt_node_named(&x->naming, text) != FAB_NONE)
+		return;
+	if (!x->note.unknown.entries++)
+		snprintf(x->note.unknown.text, sizeof(x->note.unknown.text), "%s", text);
+}
+
+static void list_compare(struct sm *sm, struct comparison *x, const char *key, const char *list)
+{
+	x->note = (struct sm_note){.kind = SM_NOTE_UNKNOWN_NAMES, .about = SM_ABOUT_NOTHING};
+	each_line(list, entry_compare, x);
+	if (!x->note.unknown.entries)
+		return;
+	snprintf(x->note.unknown.list, sizeof(x->note.unknown.list), "routes.%s", key);
+	sm_note_put(sm, x->note);
+}
+
+/* A device may come later, but an entry may also be a mistake, which nothing else shows. */
+void sm_wishes_compare(struct sm *sm)
+{
+	static const char *const keys[SM_NODE_GROUPS] = {"compute_nodes", "io_nodes",
+							 "service_nodes"};
+	const struct sm_inputs *in = sm->cfg.inputs;
+	const struct fab *f = sm->topo.fab;
+	struct comparison x = {0};
+
+	if (sm->routes.wishes.compared || !in || !f || !sm->routes.tables || sm->core.incomplete ||
+	    sm_is_doubtful(&sm->disc) || !sm_names_settled(sm))
+		return;
+	sm->routes.wishes.compared = true;
+	rt_naming_init(&x.naming, f, name_of, sm);
+	list_compare(sm, &x, "roots", in->roots);
+	x.in = mem_zarray((size_t)f->nports + 1, sizeof(*x.in));
+	for (unsigned g = 0; g < SM_NODE_GROUPS; g++)
+		list_compare(sm, &x, keys[g], in->group[g]);
+	free(x.in);
+	rt_naming_free(&x.naming);
 }
 
 /* ---- the request ---- */

@@ -16,7 +16,8 @@ struct story {
 	struct fab *fab;
 	struct lab *lab;
 	struct lab_config cfg;
-	unsigned instead, worse_roots, refused; /* notes */
+	unsigned instead, worse_roots, refused, unknown; /* notes */
+	struct sm_note names;				 /* the last about names */
 	char serves[16], why[SM_WHY];
 };
 
@@ -26,6 +27,9 @@ static void on_note(void *ctx, const struct sm_note *n)
 
 	s->refused += n->kind == SM_NOTE_REFUSED;
 	s->worse_roots += n->kind == SM_NOTE_WORSE_ROOTS;
+	s->unknown += n->kind == SM_NOTE_UNKNOWN_NAMES;
+	if (n->kind == SM_NOTE_UNKNOWN_NAMES)
+		s->names = *n;
 	if (n->kind != SM_NOTE_OTHER_ENGINE && n->kind != SM_NOTE_WORSE_ROOTS)
 		return;
 	s->instead += n->kind == SM_NOTE_OTHER_ENGINE;
@@ -220,6 +224,39 @@ TEST(roots_by_name_are_taken_when_names_are_known)
 
 	begin(&s, (struct fab_gen){.kind = "mtree", .dims = {4, 3}, .ndims = 2}, "fera", &in);
 	assert_true(is_root(&s, "mid0_1"));
+	assert_int_equal(s.unknown, 1);
+	assert_string_equal(s.names.unknown.list, "routes.roots");
+	assert_string_equal(s.names.unknown.text, "no such switch");
+	assert_int_equal(s.names.unknown.entries, 1);
+	end(&s);
+}
+
+/* Once for each list and configuration; a change of the subnet and a reload without change repeat nothing. */
+TEST(entries_that_no_device_matches_are_told_once)
+{
+	const struct sm_inputs in = {
+		.group = {NULL, "host 1*\nstorage*\n0x12\nmetadata\n", "leaf0_0\n"}, .number = 3};
+	const struct sm_inputs good = {.group = {"host 2\n"}, .number = 4};
+	struct story s;
+	port_id p;
+
+	begin(&s, tree, "tree", &in);
+	assert_int_equal(s.unknown, 1);
+	assert_string_equal(s.names.unknown.list, "routes.io_nodes");
+	assert_string_equal(s.names.unknown.text, "storage*");
+	assert_int_equal(s.names.unknown.entries, 3);
+	p = trunk(s.fab);
+	sim_uncable(lab_sim(s.lab), p);
+	settle(&s);
+	assert_int_equal(s.unknown, 1);
+	s.cfg.sm.inputs = &good;
+	sm_reconfigure((struct sm *)lab_sm(s.lab), &s.cfg.sm);
+	settle(&s);
+	assert_int_equal(s.unknown, 1);
+	s.cfg.sm.inputs = &in;
+	sm_reconfigure((struct sm *)lab_sm(s.lab), &s.cfg.sm);
+	settle(&s);
+	assert_int_equal(s.unknown, 2);
 	end(&s);
 }
 
@@ -336,6 +373,7 @@ int main(void)
 		cmocka_unit_test(a_file_for_another_subnet_is_refused_with_a_reason),
 		cmocka_unit_test(other_tables_replace_those_in_force_after_a_reload),
 		cmocka_unit_test(roots_by_name_are_taken_when_names_are_known),
+		cmocka_unit_test(entries_that_no_device_matches_are_told_once),
 		cmocka_unit_test(all_switches_that_share_a_name_are_roots),
 		cmocka_unit_test(roots_that_cost_bandwidth_are_reported_with_both_figures),
 		cmocka_unit_test(groups_by_name_are_balanced_by_themselves),
