@@ -115,7 +115,7 @@ static bool together(struct between *b, const struct rt_mtree *old, const struct
 static uint32_t arc_by(const struct switch_graph *g, const struct rt_tables *t, uint32_t s,
 		       uint32_t lid)
 {
-	return lid <= t->top_lid ? graph_arc(g, s, rt_row(t, s)[lid]) : FAB_NONE;
+	return lid < t->stride ? graph_arc(g, s, rt_row(t, s)[lid]) : FAB_NONE;
 }
 
 static bool mixed_add(struct mc_order *o, uint32_t a, uint32_t b)
@@ -149,12 +149,13 @@ static bool mixed_lid(const struct between *b, struct mc_order *o, uint32_t lid,
 	return true;
 }
 
+/* Whole blocks: behind the last LID in use are entries of ports that are gone. */
 static bool mixed_routes(const struct between *b, struct mc_order *o)
 {
 	bool any = b->c->plan->kind == RT_PLAN_ANY_ORDER;
-	uint32_t top = MAX(b->c->was->top_lid, b->c->t->top_lid);
+	uint32_t end = MAX(b->c->was->stride, b->c->t->stride);
 
-	for (uint32_t lid = 1; lid <= top; lid++)
+	for (uint32_t lid = 1; lid < end; lid++)
 		if (!mixed_lid(b, o, lid, any))
 			return false;
 	o->log.n = 0;

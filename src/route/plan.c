@@ -34,7 +34,7 @@ static struct rt_tables *widen(const struct rt_tables *t, uint32_t top)
 	struct rt_tables *c = rt_tables_new(t->nswitches, top);
 
 	for (uint32_t s = 0; s < t->nswitches; s++)
-		memcpy(rt_row(c, s), rt_row(t, s), t->top_lid + 1);
+		memcpy(rt_row(c, s), rt_row(t, s), t->stride);
 	return c;
 }
 
@@ -139,12 +139,13 @@ static void seen_store(const struct plan *p, uint32_t s, seen_ports seen, struct
 	}
 }
 
+/* Those behind the last LID in use are of ports that are gone. */
 static void collect_new(struct plan *p, uint32_t s, seen_ports seen)
 {
 	struct rows r;
 
 	rows_load(p, p->new, s, &r);
-	for (uint32_t lid = 0; lid <= p->new->top_lid; lid++) {
+	for (uint32_t lid = 0; lid < p->new->stride; lid++) {
 		uint8_t port = r.own[lid];
 
 		seen[port][r.behind[port][lid]] = 1;

@@ -23,7 +23,7 @@ static int unassigned_find(struct stale *x)
 
 	if (rc)
 		return rc;
-	for (uint32_t lid = 1; lid <= x->t->top_lid; lid++)
+	for (uint32_t lid = 1; lid < x->t->stride; lid++) /* the last LID in use ends no block */
 		if (lid > top || owner[lid] == FAB_NONE)
 			vec_push(&x->lids, (uint16_t)lid);
 	free(owner);

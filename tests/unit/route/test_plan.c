@@ -191,6 +191,36 @@ TEST(packets_to_removed_hosts_are_considered)
 	fab_free(f);
 }
 
+/* The host with the last LID is gone: its entries are behind the last LID in use, in a block that others share. */
+TEST(packets_to_the_host_that_had_the_last_lid_are_considered)
+{
+	struct fab *f = ring_of_four(true);
+	uint64_t *rank = ranks(f, 0);
+	uint32_t gone = fab_top_lid(f) + 1;
+	struct rt_tables *old = world_fera(f, rank), *new = world_fera(f, rank);
+	struct rt_plan p;
+	struct err e;
+
+	for (uint32_t s = 0; s < 4; s++) {
+		rt_row(old, s)[gone] = 1;
+		rt_row(new, s)[gone] = s == 3 ? 3 : 1;	   /* 0 -> 1 -> 2 -> 3, down and then up */
+		rt_row(new, s)[gone + 1] = s == 1 ? 3 : 1; /* 2 -> 3 -> 0 -> 1 */
+	}
+	assert_true(gone + 1 < new->stride);
+	assert_int_equal(rt_plan(f, old, new, rank, NULL, 1, &p, &e), -EINVAL);
+	assert_string_equal(e.text, "plan: the new tables are not free of deadlock");
+	assert_int_equal(rt_drop_stale(f, new, rank), 4);
+	assert_int_equal(rt_row(new, 0)[gone], IBA_PORT_NONE);
+	assert_int_equal(rt_row(new, 0)[gone + 1], 1);
+	p = plan(f, new, new, rank, NULL);
+	assert_int_equal(p.kind, RT_PLAN_NOTHING);
+	rt_plan_free(&p);
+	rt_tables_free(old);
+	rt_tables_free(new);
+	free(rank);
+	fab_free(f);
+}
+
 /* ---- everything that can happen on the way, on up to six switches ---- */
 
 struct brute {
@@ -478,6 +508,7 @@ int main(void)
 		cmocka_unit_test(turns_of_a_moving_break_node_are_disabled),
 		cmocka_unit_test(tables_that_deadlock_are_refused),
 		cmocka_unit_test(packets_to_removed_hosts_are_considered),
+		cmocka_unit_test(packets_to_the_host_that_had_the_last_lid_are_considered),
 		cmocka_unit_test(plans_are_safe_and_minimal),
 		cmocka_unit_test(the_number_of_threads_does_not_change_the_plan),
 	};
