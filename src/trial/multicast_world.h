@@ -25,6 +25,7 @@ struct multicast_world {
 	struct lab_watch watch;
 	struct party *parties; /* by MLID from 0xc000 on */
 	unsigned nparties;
+	uint64_t rewritten; /* how often a linear table changed */
 };
 
 /* The engine may use several lanes: SL-to-VL tables are not kept at a restart as linear tables are, and SL 0 may have no room
