@@ -560,16 +560,22 @@ int cfg_policy_read(const char *file, const char *text, size_t len, struct pol *
 
 /* ---- OpenSM's files ---- */
 
-static int file_take(const char *path, struct pol *p,
+enum { POLICY_MOST = 64 << 20 };
+
+/* A file that cannot be read is named with the setting that names it. */
+static int file_take(const char *key, const char *path, struct pol *p,
 		     int (*read)(struct pol *p, const char *file, const char *text, size_t len,
 				 struct err *e),
 		     struct err *e)
 {
 	char *text = NULL;
 	size_t len = 0;
-	int rc = file_read(path, &text, &len, e);
+	struct err why;
+	int rc = file_read_most(path, POLICY_MOST, &text, &len, &why);
 
-	rc = rc ? rc : read(p, path, text, len, e);
+	if (rc)
+		return err_set(e, rc, "%s: %.400s", key, why.text);
+	rc = read(p, path, text, len, e);
 	free(text);
 	return rc;
 }
@@ -583,9 +589,9 @@ int run_policy_files(const struct settings *c, struct pol *p, struct err *e)
 	if (*c->qos_policy_file && (p->levels.n || p->rules.n))
 		return err_set(e, -EINVAL, "qos: expected policy, or levels and rules; found both");
 	if (*c->partitions_file)
-		rc = file_take(c->partitions_file, p, pol_read_partitions, e);
+		rc = file_take("partitions.file", c->partitions_file, p, pol_read_partitions, e);
 	if (!rc && *c->qos_policy_file)
-		rc = file_take(c->qos_policy_file, p, pol_read_qos, e);
+		rc = file_take("qos.policy", c->qos_policy_file, p, pol_read_qos, e);
 	p->both = c->both_keys;
 	p->qos = c->sm.qos;
 	return rc;

@@ -16,11 +16,21 @@ static void number_add(struct sm_inputs *in, const char *text, size_t len)
 
 /* ---- lists ---- */
 
-static int guids_add(const char *path, struct strbuf *out, struct err *e)
+/* A file that cannot be read is named with the setting that names it. */
+static int input_read(const char *key, const char *path, size_t most, char **text, size_t *len,
+		      struct err *e)
+{
+	struct err why;
+	int rc = file_read_most(path, most, text, len, &why);
+
+	return rc ? err_set(e, rc, "routes.%s: %.400s", key, why.text) : 0;
+}
+
+static int guids_add(const char *key, const char *path, struct strbuf *out, struct err *e)
 {
 	char *text;
 	size_t len;
-	int rc = file_read_most(path, RT_LIST_MOST, &text, &len, e);
+	int rc = input_read(key, path, RT_LIST_MOST, &text, &len, e);
 
 	if (rc)
 		return rc;
@@ -40,7 +50,7 @@ static int list_read(const char *key, const char *list, const char **to, struct 
 
 	for (char *at; !rc && (at = strsep(&rest, "\n")) && *at; n++)
 		if (*at == '@')
-			rc = guids_add(at + 1, &out, e);
+			rc = guids_add(key, at + 1, &out, e);
 		else if (!strcmp(key, "roots") && !strcmp(at, "auto"))
 			automatic = true;
 		else
@@ -73,14 +83,15 @@ static int lists_read(const struct settings *s, struct sm_inputs *in, struct err
 
 /* ---- tables ---- */
 
-static int dump_read(const char *path, struct sm_inputs *in, struct rt_dump *d, struct err *e)
+static int dump_read(const char *key, const char *path, struct sm_inputs *in, struct rt_dump *d,
+		     struct err *e)
 {
 	char *text;
 	int rc;
 
 	if (!*path)
 		return 0;
-	rc = file_read_most(path, RT_DUMP_MOST, &text, &d->len, e);
+	rc = input_read(key, path, RT_DUMP_MOST, &text, &d->len, e);
 	if (rc)
 		return rc;
 	d->text = text;
@@ -123,9 +134,9 @@ int run_inputs_read(struct settings *s, struct err *e)
 		return 0;
 	in = mem_zalloc(sizeof(*in));
 	rc = lists_read(s, in, e);
-	rc = rc ? rc : dump_read(s->routes_file, in, &in->tables.lfts, e);
-	rc = rc ? rc : dump_read(s->routes_sls, in, &in->tables.sls, e);
-	rc = rc ? rc : dump_read(s->routes_sl2vl, in, &in->tables.sl2vl, e);
+	rc = rc ? rc : dump_read("file", s->routes_file, in, &in->tables.lfts, e);
+	rc = rc ? rc : dump_read("sls", s->routes_sls, in, &in->tables.sls, e);
+	rc = rc ? rc : dump_read("sl2vl", s->routes_sl2vl, in, &in->tables.sl2vl, e);
 	if (rc)
 		run_inputs_free(in);
 	else
