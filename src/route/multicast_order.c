@@ -159,6 +159,23 @@ static bool lid_lanes(struct mc_order *o, uint32_t lid, uint16_t *seen)
 	return true;
 }
 
+/* Packets for LIDs that no port has are under way for a while, by entries that are still there. */
+static void stale_plain(struct mc_order *o)
+{
+	const struct switch_graph *g = o->o.g;
+	uint8_t *assigned = mem_zarray((size_t)o->t->stride, 1);
+
+	for (uint32_t i = 0; i < g->dest_first[g->n]; i++)
+		if (g->dest[i].lid < o->t->stride)
+			assigned[g->dest[i].lid] = 1;
+	for (uint32_t lid = 1; lid < o->t->stride; lid++)
+		if (!assigned[lid])
+			lid_plain(
+				o,
+				lid); /* what closes a cycle without trees is not theirs to avoid */
+	free(assigned);
+}
+
 bool mc_order_routes(struct mc_order *o)
 {
 	const struct switch_graph *g = o->o.g;
@@ -171,6 +188,8 @@ bool mc_order_routes(struct mc_order *o)
 		if (lid <= o->t->top_lid)
 			ok = seen ? lid_lanes(o, lid, seen) : lid_plain(o, lid);
 	}
+	if (ok && !seen)
+		stale_plain(o);
 	free(seen);
 	o->log.n = 0;
 	return ok;

@@ -266,37 +266,40 @@ static void follow(struct check *c, uint32_t sw, unsigned in, uint32_t lid)
 	}
 }
 
-/* Without lanes two entries make a dependency; with lanes packets are followed from every port that they enter by. */
-static void unicast(struct check *c)
+/* Without lanes two entries make a dependency. Those of LIDs that no port has any more count as well: packets come by them. */
+static void unicast_plain(struct check *c)
 {
 	const struct fab *f = c->f;
-	port_id *owner;
+
+	for (uint32_t lid = 1; lid < c->t->stride; lid++)
+		for (uint32_t s = 0; s < f->nswitches; s++) {
+			node_id node = f->switches[s];
+			unsigned out = rt_row(c->t, s)[lid], on;
+			port_id next, then;
+
+			if (!to_switch(f, node, out, &next))
+				continue;
+			on = rt_row(c->t, f->switch_index[f->ports[next].node])[lid];
+			if (to_switch(f, f->ports[next].node, on, &then))
+				depend(c, fab_port_id(f, node, out), 0, on, 0);
+		}
+}
+
+/* With lanes packets are followed from every port that they enter by. */
+static void unicast_lanes(struct check *c)
+{
+	const struct fab *f = c->f;
+	port_id *owner, next;
 	uint32_t top;
 	struct err e;
 
 	if (fab_lid_table(f, &owner, &top, &e))
 		return;
 	for (uint32_t lid = 1; lid <= MIN(top, c->t->top_lid); lid++)
-		for (uint32_t s = 0; owner[lid] != FAB_NONE && s < f->nswitches; s++) {
-			node_id node = f->switches[s];
-			unsigned out = rt_row(c->t, s)[lid];
-			port_id next, then;
-
-			if (!c->t->lanes) {
-				if (to_switch(f, node, out, &next)) {
-					uint32_t to = f->switch_index[f->ports[next].node];
-
-					if (to_switch(f, f->ports[next].node, rt_row(c->t, to)[lid],
-						      &then))
-						depend(c, fab_port_id(f, node, out), 0,
-						       rt_row(c->t, to)[lid], 0);
-				}
-				continue;
-			}
-			for (unsigned p = 0; p <= f->nodes[node].nports; p++)
-				if (!p || !to_switch(f, node, p, &next))
+		for (uint32_t s = 0; owner[lid] != FAB_NONE && s < f->nswitches; s++)
+			for (unsigned p = 0; p <= f->nodes[f->switches[s]].nports; p++)
+				if (!p || !to_switch(f, f->switches[s], p, &next))
 					follow(c, s, p, lid);
-		}
 	free(owner);
 }
 
@@ -344,7 +347,7 @@ static void cycles(struct check *c, const rt_mtrees *trees)
 
 	cdg_init(&c->cdg, c->f, c->t ? rt_nvls(c->t) : 1);
 	if (c->t && !c->rank)
-		unicast(c);
+		c->t->lanes ? unicast_lanes(c) : unicast_plain(c);
 	for (size_t i = 0; i < trees->n; i++) {
 		mask_use(c, &trees->at[i], true);
 		tree_depends(c, &trees->at[i]);

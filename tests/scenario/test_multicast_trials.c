@@ -73,8 +73,9 @@ static bool is_ok(uint64_t seed, bool engines)
 static bool found(void)
 {
 	static const uint64_t seeds[] = {111, 379, 100219, 100310, 100477, 101069, 101317, 101494};
-	static const uint64_t engines[] = {645,	    1021,    151,     457,     840,    1293,
-					   7000165, 7012828, 7013075, 7017510, 7022563};
+	static const uint64_t engines[] = {645,	    1021,    151,     457,     840,
+					   1293,    7000165, 7012828, 7013075, 7017510,
+					   7022563, 7205673, 7212353};
 	bool ok = true;
 
 	for (size_t i = 0; i < ARRAY_LEN(seeds); i++)

@@ -609,6 +609,69 @@ TEST(the_verifier_finds_faults)
 	fab_free(f);
 }
 
+static uint8_t port_to(const struct fab *f, uint32_t sw, uint32_t peer)
+{
+	unsigned p = 1;
+
+	while (p < world_ports(f, sw) && world_peer(f, sw, p) != peer)
+		p++;
+	return (uint8_t)p;
+}
+
+/* From sw to the next one and from there to the one behind it, clockwise: packets for a LID that no port has. */
+static void lead(const struct fab *f, struct rt_tables *t, uint32_t lid, uint32_t sw)
+{
+	rt_row(t, sw)[lid] = port_to(f, sw, (sw + 1) % 4);
+	rt_row(t, (sw + 1) % 4)[lid] = port_to(f, (sw + 1) % 4, (sw + 2) % 4);
+}
+
+/* Two switches of a tree and the link between them. */
+static void connect_two(const struct fab *f, struct rt_mtree *x, uint32_t a, uint32_t b)
+{
+	rt_ports_add(&x->at.at[a].ports, port_to(f, a, b));
+	rt_ports_add(&x->at.at[b].ports, port_to(f, b, a));
+}
+
+/* Hosts left, also the one that had the last LID: packets for them go round half of a ring, and a tree round the other half. */
+TEST(packets_for_hosts_that_are_gone_and_a_tree_close_no_cycle)
+{
+	struct fab *f = world_make((struct fab_gen){.kind = "ring", .dims = {4}});
+	struct rt_member all[4];
+	struct rt_group g = {IBA_LID_MCAST_FIRST, 0, all, 4};
+	uint32_t gone = fab_top_lid(f) + 1;
+	rt_mtrees trees = {0}, built = {0};
+	struct rt_mtree x = {.mlid = IBA_LID_MCAST_FIRST};
+	struct rt_mreport r;
+	struct rt_tables *t = rt_tables_new(4, gone - 1);
+
+	lead(f, t, gone, 1);	 /* 1 -> 2 -> 3 */
+	lead(f, t, gone + 1, 2); /* 2 -> 3 -> 0 */
+	for (uint32_t s = 0; s < 4; s++) {
+		struct rt_branch b = {.sw = s};
+
+		all[s] = (struct rt_member){fab_port_id(f, f->nswitches + s, 1), true};
+		rt_ports_add(&b.ports, port_to(f, s, UINT32_MAX));
+		vec_push(&x.at, b);
+	}
+	connect_two(f, &x, 3, 0);
+	connect_two(f, &x, 0, 1);
+	connect_two(f, &x, 1, 2);
+	vec_push(&trees, x);
+	rt_multicast_verify(f, t, NULL, &g, 1, &trees, &r);
+	assert_int_equal(r.missing + r.doubled + r.strangers + r.loops + r.dead, 0);
+	assert_true(r.cyclic > 0);
+	assert_int_equal(
+		rt_multicast(&(struct rt_multicast){.f = f, .t = t, .groups = &g, .ngroups = 1},
+			     &built),
+		0);
+	rt_multicast_verify(f, t, NULL, &g, 1, &built, &r);
+	assert_true(r.ok);
+	rt_mtrees_free(&trees);
+	rt_mtrees_free(&built);
+	rt_tables_free(t);
+	fab_free(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -619,6 +682,7 @@ int main(void)
 		cmocka_unit_test(switches_without_room_are_left_out),
 		cmocka_unit_test(no_mixture_of_trees_has_a_loop_or_a_cycle),
 		cmocka_unit_test(the_verifier_finds_faults),
+		cmocka_unit_test(packets_for_hosts_that_are_gone_and_a_tree_close_no_cycle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
