@@ -23,7 +23,7 @@ enum { LATE_ROOTS, LATE_COMPUTE, LATE_IO, LATE_LFTS, NLATE };
 
 struct reader {
 	const char *file;
-	unsigned line, engine_line;
+	unsigned line, engine_line, protect_line;
 	struct late late[NLATE];
 	bool perfmgr;
 	uint64_t perf_seconds;
@@ -260,6 +260,29 @@ static int perf_set(struct reader *x)
 	return 0;
 }
 
+/* OpenSM writes bits that protect nothing. */
+static void protect_set(struct reader *x)
+{
+	struct sm_config *c = &x->r->s.sm;
+	char level[2] = {(char)('0' + c->m_key_protect), 0};
+
+	if (!c->m_key_protect || c->m_key)
+		return;
+	x->line = x->protect_line;
+	left(x, "m_key_protection_level", level, "it has no effect without m_key");
+	c->m_key_protect = 0;
+}
+
+/* What settings together may not be, without a line. */
+static int check(const struct reader *x)
+{
+	struct err why;
+
+	return settings_check(&x->r->s, NULL, &why)
+		       ? err_set(x->e, -EINVAL, "%.80s: %.400s", x->file, why.text)
+		       : 0;
+}
+
 /* ---- lines ---- */
 
 static int apply(struct reader *x, const struct opensm_key *k, const char *value)
@@ -268,6 +291,8 @@ static int apply(struct reader *x, const struct opensm_key *k, const char *value
 
 	if (!strcasecmp(value, k->dflt) && !k->always)
 		return 0;
+	if (!strcmp(k->to, "keys.protect"))
+		x->protect_line = x->line;
 	switch (k->how) {
 	case OPENSM_NUMBER:
 		return set_number(x, k, value, "");
@@ -375,10 +400,11 @@ int settings_from_opensm(const char *file, const char *text, size_t len, struct 
 		rc = late_set(&x);
 	if (!rc)
 		rc = perf_set(&x);
+	protect_set(&x);
 	x.line = r->qos_policy_line;
 	if (!r->s.sm.qos && r->qos_policy_line)
 		left(&x, "qos_policy_file", r->qos_policy, "it has no effect while qos is FALSE");
-	return rc ? rc : settings_check(&r->s, NULL, e);
+	return rc ? rc : check(&x);
 }
 
 void opensm_result_free(struct opensm_result *r)

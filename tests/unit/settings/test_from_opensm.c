@@ -185,6 +185,9 @@ TEST(what_depends_on_the_engine)
 	engine_is("io_guid_file /io\nrouting_engine ftree", "tree", "", NULL);
 	engine_is("perfmgr_sweep_time_s 7", "auto", "",
 		  "o.conf:1: perfmgr_sweep_time_s 7: it has no effect while perfmgr is FALSE");
+	engine_is("\nm_key_protection_level 2", "auto", "",
+		  "o.conf:2: m_key_protection_level 2: it has no effect without m_key");
+	engine_is("m_key_protection_level 2\nm_key 0x7", "auto", "", NULL);
 }
 
 TEST(what_is_listed)
@@ -224,6 +227,8 @@ TEST(faults_by_line)
 		"o.conf:2: sweep_interval: expected a number; found 'ten'");
 	refused("lmc 9\n",
 		"o.conf:1: lmc: as manager.lmc, expected a number from 0 to 7; found '9'");
+	refused("sweep_interval 0\nsweep_on_trap FALSE\n",
+		"o.conf: manager: neither sweeps nor traps: no change would be detected");
 	refused("qos maybe\n", "o.conf:1: qos: expected TRUE or FALSE; found 'maybe'");
 	refused("qos\n", "o.conf:1: qos: expected a value after the key; found ''");
 	refused("qos_ca_sl2vl 0,16\n",
