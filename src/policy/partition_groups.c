@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Multicast groups that partitions create: those of IPoIB and those that a configuration lists. State: groups of
- * a partition. Ways in: pol_ipoib_groups(), pol_group_add(), pol_groups(). Does not know members of groups.
+ * a partition. Ways in: pol_definition_begin(), pol_ipoib_groups(), pol_group_add(), pol_groups(). Does not know members of groups.
  */
 #include "policy/policy_priv.h"
 
@@ -19,7 +19,17 @@ void pol_group_flags_default(struct pol_group_flags *f)
 	*f = (struct pol_group_flags){.rate = DEFAULT_RATE, .mtu = DEFAULT_MTU};
 }
 
-static unsigned signature(const uint8_t mgid[16])
+void pol_definition_begin(struct pol_partition *t)
+{
+	uint8_t sl = t->flags.sl;
+	bool has_sl = t->flags.has_sl;
+
+	pol_group_flags_default(&t->flags);
+	t->flags.sl = sl;
+	t->flags.has_sl = has_sl;
+}
+
+unsigned pol_ip_signature(const uint8_t mgid[16])
 {
 	unsigned s = (unsigned)mgid[2] << 8 | mgid[3];
 
@@ -50,7 +60,7 @@ static void add(struct pol_partition *t, const uint8_t mgid[16], const struct po
 {
 	struct pol_group g = {
 		.pkey = t->pkey | POL_FULL_BIT,
-		.qkey = f->qkey || !signature(mgid) ? f->qkey : IPOIB_QKEY,
+		.qkey = f->qkey || !pol_ip_signature(mgid) ? f->qkey : IPOIB_QKEY,
 		.sl = f->sl,
 		.rate = f->rate,
 		.mtu = f->mtu,
@@ -60,7 +70,7 @@ static void add(struct pol_partition *t, const uint8_t mgid[16], const struct po
 	};
 
 	memcpy(g.mgid, mgid, 16);
-	if (signature(mgid)) {
+	if (pol_ip_signature(mgid)) {
 		g.mgid[4] = (uint8_t)(g.pkey >> 8);
 		g.mgid[5] = (uint8_t)g.pkey;
 	}
@@ -111,7 +121,7 @@ int pol_group_add(struct pol_partition *t, const uint8_t mgid[16], const struct 
 	if (mgid[0] != 0xff)
 		return err_set(e, -EINVAL,
 			       "expected the GID of a multicast group, which begins with ff");
-	if (signature(mgid))
+	if (pol_ip_signature(mgid))
 		rc = ip_group_check(t, mgid, f, e);
 	if (!rc)
 		add(t, mgid, f, false);

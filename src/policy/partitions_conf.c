@@ -12,6 +12,7 @@ struct reader {
 	struct pol_place at;
 	struct err *e;
 	size_t current;	    /* partition that is being defined; SIZE_MAX: none */
+	bool ipoib;	    /* this definition has the flag */
 	const char *member; /* its default membership, a word */
 };
 
@@ -138,7 +139,7 @@ static int definition_flag(struct reader *r, char *token)
 	if (!strcmp(flag, "indx0")) {
 		t->indx0 = true;
 	} else if (!strcmp(flag, "ipoib")) {
-		t->ipoib = true;
+		t->ipoib = r->ipoib = true;
 	} else if (!strcmp(flag, "defmember")) {
 		if (!value || pol_member_parse(&probe, "ALL", value, &why))
 			return pol_fault(
@@ -182,13 +183,16 @@ static int definition(struct reader *r, char *head)
 	int rc = definition_name(r, head);
 
 	r->member = "limited";
+	r->ipoib = false;
+	if (!rc)
+		pol_definition_begin(&r->p->partitions.at[r->current]);
 	while (!rc && next) {
 		char *token = next;
 
 		next = cut(token, ',');
 		rc = definition_flag(r, token);
 	}
-	if (!rc && r->p->partitions.at[r->current].ipoib)
+	if (!rc && r->ipoib)
 		pol_ipoib_groups(&r->p->partitions.at[r->current]);
 	return rc;
 }

@@ -81,10 +81,10 @@ struct pol_group_flags {
 
 struct pol_partition {
 	char name[POL_NAME];
-	uint16_t pkey; /* base: without POL_FULL_BIT */
-	bool indx0;    /* its key comes first in the tables of its members */
-	bool ipoib;
-	struct pol_group_flags flags;
+	uint16_t pkey;			/* base: without POL_FULL_BIT */
+	bool indx0;			/* its key comes first in the tables of its members */
+	bool ipoib;			/* one of its definitions */
+	struct pol_group_flags flags;	/* of the last definition */
 	VEC(struct pol_member) members; /* the last one that names a port counts */
 	VEC(struct pol_group) groups;
 };
@@ -180,6 +180,9 @@ void pol_partitions_begin(struct pol *p);
 /* The partition with this key (0: of this name, else with the first free key) as it is, or a new one; NULL: no key is free. It moves when the next one is made. */
 struct pol_partition *pol_partition(struct pol *p, const char *name, uint16_t pkey);
 const struct pol_partition *pol_partition_find(const struct pol *p, uint16_t pkey); /* NULL: none */
+/* A definition of the partition begins: flags of earlier ones do not count for its groups; but the SL stays until another one
+ * is given. */
+void pol_definition_begin(struct pol_partition *t);
 /* Adds the groups of IPoIB to a partition, by its flags. */
 void pol_ipoib_groups(struct pol_partition *t);
 /* Adds one group with these flags, or one for each scope. -EINVAL with a reason: no such group can be. */

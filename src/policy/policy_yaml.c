@@ -104,25 +104,117 @@ static size_t own_members(const struct pol_partition *t)
 	return t->pkey == POL_DEFAULT_KEY ? 2 : 0;
 }
 
+static void print_name(const struct pol_partition *t, struct strbuf *out)
+{
+	strbuf_add(out, "    - name: ");
+	quoted(out, t->name);
+	strbuf_addf(out, "\n      pkey: 0x%04x\n", t->pkey);
+}
+
+/* The groups of IPoIB that the flags of the last definition make. */
+static struct pol_partition as_flags_say(const struct pol_partition *t)
+{
+	struct pol_partition like = {.pkey = t->pkey, .flags = t->flags};
+
+	if (t->ipoib)
+		pol_ipoib_groups(&like);
+	return like;
+}
+
+static bool same_group(const struct pol_group *a, const struct pol_group *b)
+{
+	return !memcmp(a->mgid, b->mgid, sizeof(a->mgid)) && a->pkey == b->pkey &&
+	       a->qkey == b->qkey && a->sl == b->sl && a->rate == b->rate && a->mtu == b->mtu &&
+	       a->tclass == b->tclass && a->flow_label == b->flow_label;
+}
+
+/* Whether one definition with the flags of the last one makes the groups. */
+static bool one_makes_all(const struct pol_partition *t)
+{
+	struct pol_partition like = as_flags_say(t);
+	size_t n = 0;
+	bool ok = true;
+
+	for (size_t i = 0; ok && i < t->groups.n; i++) {
+		const struct pol_group *g = &t->groups.at[i];
+
+		if (g->broadcast)
+			ok = n < like.groups.n && same_group(g, &like.groups.at[n++]);
+		else if (pol_ip_signature(g->mgid))
+			ok = g->rate == t->flags.rate && g->mtu == t->flags.mtu;
+	}
+	ok &= n == like.groups.n;
+	vec_free(&like.groups);
+	return ok;
+}
+
+/* A definition of its own for one group, or for those of IPoIB of one scope. */
+static void print_definition(const struct pol_partition *t, const struct pol_group *g,
+			     struct strbuf *out)
+{
+	struct pol_group_flags f = {.rate = g->rate,
+				    .mtu = g->mtu,
+				    .sl = g->sl,
+				    .has_sl = g->broadcast && t->flags.has_sl,
+				    .scopes = g->broadcast ? (uint16_t)(1u << g->scope) : 0,
+				    .qkey = g->broadcast ? g->qkey : 0,
+				    .tclass = g->broadcast ? g->tclass : 0,
+				    .flow_label = g->broadcast ? g->flow_label : 0};
+
+	print_name(t, out);
+	if (g->broadcast)
+		strbuf_add(out, "      ipoib: true\n");
+	print_flags(&f, "      ", out);
+	if (g->broadcast)
+		return;
+	strbuf_add(out, "      groups:\n");
+	print_group(g, out);
+}
+
+/* The group of IPv6 comes with that of IPv4 for the same scope. */
+static bool comes_along(const struct pol_partition *t, const struct pol_group *g)
+{
+	uint8_t v4[16] = {0xff, g->mgid[1], 0x40, 0x1b, g->mgid[4], g->mgid[5]};
+
+	memset(v4 + 12, 0xff, 4);
+	for (size_t i = 0; g->broadcast && i < t->groups.n; i++)
+		if (g != &t->groups.at[i] && !memcmp(t->groups.at[i].mgid, v4, sizeof(v4)))
+			return true;
+	return false;
+}
+
+/* Before the last definition, whose flags stay. */
+static void print_earlier(const struct pol_partition *t, struct strbuf *out)
+{
+	for (size_t i = 0; i < t->groups.n; i++)
+		if (!comes_along(t, &t->groups.at[i]))
+			print_definition(t, &t->groups.at[i], out);
+}
+
+static void print_partition(const struct pol_partition *t, struct strbuf *out)
+{
+	bool one = one_makes_all(t);
+
+	if (!one)
+		print_earlier(t, out);
+	print_name(t, out);
+	if (t->indx0)
+		strbuf_add(out, "      indx0: true\n");
+	if (t->ipoib && one)
+		strbuf_add(out, "      ipoib: true\n");
+	print_flags(&t->flags, "      ", out);
+	if (one)
+		print_groups(t, out);
+	print_members(t, own_members(t), out);
+}
+
 void pol_print_partitions(const struct pol *p, struct strbuf *out)
 {
 	if (!p->configured)
 		return;
 	strbuf_add(out, "  list:\n");
-	for (size_t i = 0; i < p->partitions.n; i++) {
-		const struct pol_partition *t = &p->partitions.at[i];
-
-		strbuf_add(out, "    - name: ");
-		quoted(out, t->name);
-		strbuf_addf(out, "\n      pkey: 0x%04x\n", t->pkey);
-		if (t->indx0)
-			strbuf_add(out, "      indx0: true\n");
-		if (t->ipoib)
-			strbuf_add(out, "      ipoib: true\n");
-		print_flags(&t->flags, "      ", out);
-		print_groups(t, out);
-		print_members(t, own_members(t), out);
-	}
+	for (size_t i = 0; i < p->partitions.n; i++)
+		print_partition(&p->partitions.at[i], out);
 }
 
 /* ---- quality of service ---- */

@@ -239,6 +239,7 @@ static int partition_item(const struct place *at, const struct yaml_node *n, voi
 	char text[POL_NAME] = "";
 	struct pol_partition *t;
 	uint64_t pkey = 0;
+	bool earlier;
 
 	(void)to;
 	if (n->kind != YAML_MAP)
@@ -249,11 +250,15 @@ static int partition_item(const struct place *at, const struct yaml_node *n, voi
 	t = pol_partition(at->p, text, (uint16_t)pkey);
 	if (!t)
 		return expected(at, n, "at most 32766 partitions");
+	pol_definition_begin(t);
+	earlier = t->ipoib;
+	t->ipoib = false;
 	if (mapping(at, n, flags, "a partition", &t->flags) ||
 	    mapping(at, n, own, "a partition", t))
 		return -EINVAL;
 	if (t->ipoib)
 		pol_ipoib_groups(t);
+	t->ipoib |= earlier;
 	return groups ? list(at, groups, "a list of multicast groups", group_item, t) : 0;
 }
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/rng.h"
 #include "run/run.h"
 
 #define DOCS TEST_DATA "/../../docs/"
@@ -547,6 +548,114 @@ TEST(lists_become_a_policy)
 	strbuf_free(&text);
 }
 
+/* ---- OpenSM's definitions as lists ---- */
+
+static void random_flags(struct rng *r, struct strbuf *out)
+{
+	if (rng_below(r, 2))
+		strbuf_add(out, ", ipoib");
+	if (rng_below(r, 4) == 0)
+		strbuf_add(out, ", indx0");
+	if (rng_below(r, 3) == 0)
+		strbuf_addf(out, ", sl=%u", rng_below(r, 3));
+	if (rng_below(r, 3) == 0)
+		strbuf_addf(out, ", mtu=%u", 1 + rng_below(r, 5));
+	if (rng_below(r, 3) == 0)
+		strbuf_addf(out, ", rate=%u", 2 + rng_below(r, 4));
+	for (unsigned n = rng_below(r, 3); n; n--)
+		strbuf_addf(out, ", scope=%u", 2 + 3 * rng_below(r, 3));
+	if (rng_below(r, 4) == 0)
+		strbuf_addf(out, ", Q_Key=0x%x", 1 + rng_below(r, 9));
+	if (rng_below(r, 4) == 0)
+		strbuf_addf(out, ", TClass=%u, FlowLabel=%u", rng_below(r, 256), rng_below(r, 99));
+}
+
+/* A group without rate and MTU, so that IP groups have those of their definition. */
+static void random_definition(struct rng *r, struct strbuf *out)
+{
+	static const char *const names[] = {"Default=0x7fff", "a=0x10", "b=0x11", "c=0x8012", "d"};
+	static const char *const mgids[] = {"ff12:401b::707", "ff15:601b::fb", "ff12::1"};
+	static const char *const members[] = {"ALL=limited", "SELF=full", "ALL_CAS=both",
+					      "0x17=full", "0x18=limited"};
+
+	strbuf_add(out, names[rng_below(r, ARRAY_LEN(names))]);
+	random_flags(r, out);
+	strbuf_add(out, " :\n");
+	for (unsigned n = rng_below(r, 3); n; n--)
+		strbuf_addf(out, "mgid=%s%s\n", mgids[rng_below(r, ARRAY_LEN(mgids))],
+			    rng_below(r, 2) ? ", sl=1, Q_Key=7" : "");
+	for (unsigned n = 1 + rng_below(r, 2); n; n--)
+		strbuf_addf(out, "%s%s", members[rng_below(r, ARRAY_LEN(members))],
+			    n > 1 ? ", " : ";\n");
+}
+
+static void same_groups(const struct pol *p, const struct pol *q, const char *text)
+{
+	struct pol_group a[128], b[128];
+	size_t n = pol_groups(p, a, ARRAY_LEN(a)), m = pol_groups(q, b, ARRAY_LEN(b)), found = 0;
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < m; k++)
+			found += !memcmp(a[i].mgid, b[k].mgid, 16) && a[i].pkey == b[k].pkey &&
+				 a[i].qkey == b[k].qkey && a[i].sl == b[k].sl &&
+				 a[i].rate == b[k].rate && a[i].mtu == b[k].mtu &&
+				 a[i].scope == b[k].scope && a[i].tclass == b[k].tclass &&
+				 a[i].hop_limit == b[k].hop_limit &&
+				 a[i].flow_label == b[k].flow_label;
+	if (n != m || found != n)
+		fail_msg("%zu, %zu groups, %zu are the same:\n%s", n, m, found, text);
+}
+
+static void same_keys(const struct pol *p, const struct pol *q, const char *text)
+{
+	for (unsigned i = 0; i < 8; i++) {
+		struct pol_port port = {.guid = 0x16 + i % 4,
+					.type = i < 4 ? IBA_NODE_CA : IBA_NODE_SWITCH,
+					.num = i < 4,
+					.is_sm = i == 3};
+		uint16_t a[16], b[16];
+		size_t n = pol_pkeys(p, &port, a, 16);
+
+		if (pol_pkeys(q, &port, b, 16) != n || memcmp(a, b, n * sizeof(*a)))
+			fail_msg("other P_Keys:\n%s", text);
+	}
+}
+
+/* Several definitions of one partition have flags of their own. */
+TEST(definitions_become_the_same_lists)
+{
+	for (uint64_t seed = 1; seed <= 500; seed++) {
+		struct pol *p = pol_new(), *again = pol_new();
+		struct strbuf conf = {0}, yaml = {0};
+		struct settings c;
+		struct rng r;
+		struct err e;
+
+		rng_seed(&r, seed, 1);
+		for (unsigned n = 1 + rng_below(&r, 6); n; n--)
+			random_definition(&r, &conf);
+		if (pol_read_partitions(p, "p", conf.s, conf.len, &e))
+			fail_msg("%s\n%s", e.text, conf.s);
+		strbuf_add(&yaml, "partitions:\n");
+		pol_print_partitions(p, &yaml);
+		settings_default(&c);
+		if (run_config_read("y", yaml.s, yaml.len, &c, again, &e))
+			fail_msg("%s\n%s%s", e.text, conf.s, yaml.s);
+		strbuf_add(&conf, yaml.s);
+		p->qos = again->qos = true;
+		same_groups(p, again, conf.s);
+		same_keys(p, again, conf.s);
+		assert_true(pol_same(p, again));
+		for (size_t i = 0; i < p->partitions.n; i++)
+			assert_int_equal(p->partitions.at[i].flags.sl,
+					 again->partitions.at[i].flags.sl);
+		pol_free(p);
+		pol_free(again);
+		strbuf_free(&conf);
+		strbuf_free(&yaml);
+	}
+}
+
 static void list_refused(const char *text, const char *why)
 {
 	struct settings c, before;
@@ -595,6 +704,7 @@ int main(void)
 		cmocka_unit_test(default_paths),
 		cmocka_unit_test(documents_match_the_table),
 		cmocka_unit_test(lists_become_a_policy),
+		cmocka_unit_test(definitions_become_the_same_lists),
 		cmocka_unit_test(faults_of_lists),
 		cmocka_unit_test(the_example_is_valid),
 	};
