@@ -149,12 +149,18 @@ const struct pol_partition *pol_partition_find(const struct pol *p, uint16_t pke
 	return NULL;
 }
 
+/* Of several with this name that with the lowest key, as in OpenSM. */
 static struct pol_partition *by_name(struct pol *p, const char *name)
 {
-	for (size_t i = 0; *name && i < p->partitions.n; i++)
-		if (!strcmp(p->partitions.at[i].name, name))
-			return &p->partitions.at[i];
-	return NULL;
+	struct pol_partition *first = NULL;
+
+	for (size_t i = 0; *name && i < p->partitions.n; i++) {
+		struct pol_partition *t = &p->partitions.at[i];
+
+		if (!strcmp(t->name, name) && (!first || t->pkey < first->pkey))
+			first = t;
+	}
+	return first;
 }
 
 static uint16_t free_key(const struct pol *p)

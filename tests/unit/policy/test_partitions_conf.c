@@ -173,6 +173,28 @@ TEST(forms_of_definitions)
 	pol_free(p);
 }
 
+/* A name alone is that of the partition with the lowest key, and a second definition has flags of its own. */
+TEST(definitions_with_one_name)
+{
+	struct pol *p = read_text("e=0x20, ipoib, mtu=5, scope=5 : 0x1=limited;\n"
+				  "e=0x13 : 0x1=limited;\n"
+				  "e, sl=3 : 0x2=full;\n"
+				  "=0x20, ipoib : 0x2=limited;\n");
+	struct pol_port x = {.guid = 2, .type = IBA_NODE_CA};
+	struct pol_group g[8];
+
+	assert_int_equal(p->partitions.n, 3);
+	expect(p, x, "7fff 8013 0020");
+	assert_int_equal(pol_partition_find(p, 0x13)->flags.sl, 3);
+	assert_false(pol_partition_find(p, 0x13)->ipoib);
+	assert_int_equal(pol_groups(p, g, 8), 4);
+	for (unsigned i = 0; i < 4; i++) {
+		assert_int_equal(g[i].mtu, g[i].scope == 5 ? 5 : 4);
+		assert_true(g[i].scope == 5 || g[i].scope == 2);
+	}
+	pol_free(p);
+}
+
 TEST(keys_that_are_held_stay_where_they_are)
 {
 	struct pol *p = read_text("A=0x10,defmember=full : ALL;\nB=0x11 : ALL;\nC=0x12 : ALL;\n");
@@ -365,6 +387,7 @@ int main(void)
 		cmocka_unit_test(two_partitions_want_index_zero),
 		cmocka_unit_test(without_a_file_all_are_full_members),
 		cmocka_unit_test(forms_of_definitions),
+		cmocka_unit_test(definitions_with_one_name),
 		cmocka_unit_test(keys_that_are_held_stay_where_they_are),
 		cmocka_unit_test(keys_of_several_ports),
 		cmocka_unit_test(who_may_talk),
