@@ -54,6 +54,8 @@ void sa_level_of(struct sa *sa, const struct sa_wish *w, const struct sa_path *p
 	if (l->has & POL_HAS_PKEY)
 		l->none = (w->has_pkey && (w->pkey ^ l->pkey) & ~(unsigned)POL_FULL_BIT) ||
 			  !sa_ends_share(sa, p->from, p->to, l->pkey, &any);
+	if (w->has_pkey)
+		l->pkey = w->pkey; /* with the membership that was asked for */
 	partition_sl(policy, l->has & POL_HAS_PKEY ? l->pkey : p->pkey, l);
 }
 

@@ -408,6 +408,22 @@ TEST(levels_of_service)
 	sa_rig_close(&g);
 }
 
+/* A path has the P_Key of its level; where the request names one, it is that with its bit of membership. */
+TEST(a_level_with_a_key)
+{
+	struct sa_rig g;
+
+	sa_rig_open(&g, fabric_make(GEN("mtree", 4, 2)), 0, NULL);
+	policy(&g, NULL,
+	       "qos-levels\n"
+	       "  qos-level\n    name: DEFAULT\n    sl: 1\n    pkey: 0x7fff\n  end-qos-level\n"
+	       "end-qos-levels\n");
+	is_path(between(&g, 1, 2, 0), 0x7fff, 1);
+	is_path(between(&g, 1, 2, 0xffff), 0xffff, 1);
+	is_path(between(&g, 1, 2, 0x7fff), 0x7fff, 1);
+	sa_rig_close(&g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -420,6 +436,7 @@ int main(void)
 		cmocka_unit_test(a_machine_that_shares_a_port_is_found_by_its_vguid),
 		cmocka_unit_test(paths_are_within_partitions),
 		cmocka_unit_test(levels_of_service),
+		cmocka_unit_test(a_level_with_a_key),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
