@@ -96,12 +96,13 @@ int sandbox_files_limit(const struct sandbox_paths *p, struct err *e)
 	int version =
 		(int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 	struct landlock_ruleset_attr attr = {.handled_access_fs = handled(version)};
+	const char *preloaded = getenv("LD_PRELOAD");
 	int rules, rc = 0;
 
 	if (version < 1)
 		return err_set(e, -ENOSYS, "the kernel does not have it");
 	/* Such a library has files of its own: an emulated device, a test. */
-	if (getenv("LD_PRELOAD"))
+	if (preloaded && *preloaded)
 		return err_set(e, -EOPNOTSUPP, "a library is preloaded, whose files are unknown");
 	rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr.handled_access_fs), 0);
 	if (rules < 0)
