@@ -221,10 +221,10 @@ uint16_t sa_member_join(struct sa *sa, struct sa_group *g, const uint8_t gid[16]
 	return 0;
 }
 
-static bool has_full_member(const struct sa_group *g)
+static bool is_kept(const struct sa_group *g)
 {
 	for (size_t i = 0; i < g->members.n; i++)
-		if (g->members.at[i].join & SA_FULL)
+		if (g->members.at[i].join & SA_KEEPS)
 			return true;
 	return false;
 }
@@ -246,7 +246,7 @@ bool sa_member_leave(struct sa *sa, struct sa_group *g, struct sa_member *m, uns
 		g->members.n--;
 		sa->groups.members--;
 	}
-	if (g->permanent || has_full_member(g))
+	if (g->permanent || is_kept(g))
 		return false;
 	memcpy(mgid, g->r.mgid, 16);
 	sa_notice_gid(sa, 67, mgid); /* to those who may know of it, as long as it tells */

@@ -126,6 +126,16 @@ static bool creates_too_many(struct sa *sa, uint64_t guid)
 	return n >= SA_GROUPS_OF_ONE;
 }
 
+/* A port sends and gets packets of its partitions alone; who asks for it must be in this one as well. */
+static bool port_has_key(struct sa *sa, const struct sa_request *q, const struct iba_sa_member *ask,
+			 uint16_t pkey)
+{
+	struct sa_end shared;
+	const struct sa_end *e = sa_end_by_guid(&sa->view, sa_gid_guid(ask->port_gid), &shared);
+
+	return e && sa_end_has_key(sa, e, pkey) && sa_asker_has_key(sa, q, pkey);
+}
+
 static uint16_t create(struct sa *sa, const struct sa_request *q, const struct iba_sa_member *ask,
 		       port_id p, struct sa_group **g)
 {
@@ -136,9 +146,11 @@ static uint16_t create(struct sa *sa, const struct sa_request *q, const struct i
 	struct iba_sa_member r = *ask;
 	uint16_t status;
 
+	if (!(ask->join_state & SA_KEEPS))
+		return IBA_SA_INVALID;
 	if (!bits(true, q->hdr.mask, needed))
 		return IBA_SA_FEW_COMPONENTS;
-	if (!(ask->join_state & SA_FULL) || !(ask->pkey & P_KEY_BASE))
+	if (!(ask->pkey & P_KEY_BASE) || !port_has_key(sa, q, ask, ask->pkey))
 		return IBA_SA_INVALID;
 	if (!HAS(q, mgid) || !memcmp(ask->mgid, none, 16))
 		mgid_assign(sa, HAS(q, scope) ? ask->scope : 0, r.mgid);
@@ -224,16 +236,6 @@ static void member_record(const struct sa_group *g, const uint8_t gid[16], unsig
 	iba_sa_member_put(&r, out);
 }
 
-/* A port sends and gets packets of its partitions alone; who asks for it must be in this one as well. */
-static bool port_has_key(struct sa *sa, const struct sa_request *q, const struct iba_sa_member *ask,
-			 uint16_t pkey)
-{
-	struct sa_end shared;
-	const struct sa_end *e = sa_end_by_guid(&sa->view, sa_gid_guid(ask->port_gid), &shared);
-
-	return e && sa_end_has_key(sa, e, pkey) && sa_asker_has_key(sa, q, pkey);
-}
-
 static void join(struct sa *sa, const struct sa_request *q, const struct iba_sa_member *ask,
 		 struct sa_answer *a)
 {
@@ -245,7 +247,7 @@ static void join(struct sa *sa, const struct sa_request *q, const struct iba_sa_
 		a->status = IBA_SA_FEW_COMPONENTS;
 	else if (p == FAB_NONE || !ask->join_state)
 		a->status = IBA_SA_INVALID;
-	else if (!may_act(sa, q, ask, m) || !port_has_key(sa, q, ask, g ? g->r.pkey : ask->pkey))
+	else if (!may_act(sa, q, ask, m) || (g && !port_has_key(sa, q, ask, g->r.pkey)))
 		a->status = IBA_SA_INVALID;
 	else if (!g)
 		a->status = create(sa, q, ask, p, &g);

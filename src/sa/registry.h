@@ -23,6 +23,7 @@ enum sa_join { /* JoinState (IBA 15.2.5.17) */
 	       SA_NON_MEMBER = 2,
 	       SA_SEND_ONLY = 4,
 	       SA_SEND_ONLY_FULL = 8,
+	       SA_KEEPS = SA_FULL | SA_SEND_ONLY_FULL, /* such members create a group and keep it */
 };
 
 struct sa_member {

@@ -12,7 +12,7 @@
 #include "sa/registry.h"
 #include "sm/manager.h"
 
-enum { FULL = 1, NON = 2, SEND = 4 };
+enum { FULL = 1, NON = 2, SEND = 4, SEND_FULL = 8 };
 
 static struct sa_rig rig;
 
@@ -128,7 +128,32 @@ static void a_group_lives_as_long_as_its_full_members(void **state UNUSED)
 	assert_int_equal(m.join_state, SEND);
 	assert_int_equal(change(IBA_SA_DELETE, 0, FULL, JOIN, &m), 0);
 	assert_int_equal(groups(), usual);
-	assert_int_equal(change(IBA_SET, 1, NON, JOIN, NULL), IBA_SA_FEW_COMPONENTS); /* it ended */
+	/* It ended: what is missing does not count before it is clear who may create one. */
+	assert_int_equal(change(IBA_SET, 1, NON, JOIN, NULL), IBA_SA_INVALID);
+	assert_int_equal(change(IBA_SET, 1, SEND, JOIN, NULL), IBA_SA_INVALID);
+}
+
+/* Linux joins so to send to a group, whether or not a receiver is there. */
+static void one_who_only_sends_can_be_a_full_member(void **state UNUSED)
+{
+	uint32_t usual = groups(), ntrees, nmembers;
+	struct sa_tree_member *members;
+	struct sa_tree *trees;
+	struct iba_sa_member m;
+
+	assert_int_equal(change(IBA_SET, 0, SEND_FULL, JOIN, NULL), IBA_SA_FEW_COMPONENTS);
+	assert_int_equal(change(IBA_SET, 0, SEND_FULL, ALL, &m), 0);
+	assert_int_equal(m.join_state, SEND_FULL);
+	sa_trees(rig.sa, true, &trees, &ntrees, &members, &nmembers);
+	assert_int_equal(nmembers, 1);
+	assert_true(members[0].sends && !members[0].receives);
+	free(trees);
+	free(members);
+	assert_int_equal(change(IBA_SET, 1, FULL, JOIN, NULL), 0);
+	assert_int_equal(change(IBA_SA_DELETE, 1, FULL, JOIN, NULL), 0);
+	assert_int_equal(groups(), usual + 1); /* the sender keeps it */
+	assert_int_equal(change(IBA_SA_DELETE, 0, SEND_FULL, JOIN, NULL), 0);
+	assert_int_equal(groups(), usual);
 }
 
 static void what_a_member_names_must_be_what_the_group_has(void **state UNUSED)
@@ -746,6 +771,7 @@ static void items_of_any_bytes_do_no_harm(void **state UNUSED)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_group_lives_as_long_as_its_full_members),
+	cmocka_unit_test(one_who_only_sends_can_be_a_full_member),
 	cmocka_unit_test(what_a_member_names_must_be_what_the_group_has),
 	cmocka_unit_test(another_port_removes_only_who_it_joined),
 	cmocka_unit_test(mgids_of_the_sa_are_not_for_requesters),
