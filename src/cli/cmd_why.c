@@ -7,22 +7,12 @@
 #include "cli/ctl.h"
 #include "cli/why.h"
 
-enum { CHANGES_MOST = 10, DOWNS_OFTEN = 2 };
-
 static struct {
 	struct running from;
 	bool no_counters;
 } o;
 
-struct page {
-	json_t *w, *suspicious;
-	const char *asked;
-	char node[128];
-	unsigned port; /* of a cable; 0: the whole device */
-};
-
-static void suspect(struct page *p, const char *fmt, ...) PRINTF(2, 3);
-static void suspect(struct page *p, const char *fmt, ...)
+void why_suspect(struct why_page *p, const char *fmt, ...)
 {
 	char text[400];
 	va_list ap;
@@ -33,42 +23,9 @@ static void suspect(struct page *p, const char *fmt, ...)
 	json_array_append_new(p->suspicious, json_string(text));
 }
 
-/* "leaf0[3]": the cable at port 3. */
-static int place_parse(const char *text, struct page *p)
-{
-	const char *open = strrchr(text, '[');
-	size_t len = strlen(text);
-	char *end;
-
-	p->asked = text;
-	snprintf(p->node, sizeof(p->node), "%s", text);
-	if (!open || open == text || text[len - 1] != ']' || open - text >= (long)sizeof(p->node))
-		return CLI_OK;
-	p->node[open - text] = 0;
-	p->port = (unsigned)strtoul(open + 1, &end, 10);
-	if (*end != ']' || !p->port || p->port > 254)
-		return cli_bad(
-			"expected NODE or NODE[PORT] with a port from 1 to 254, found '%.60s'",
-			text);
-	return CLI_OK;
-}
-
-/* "leaf0:3" as in `weft ctl counters`, where no node is called so. */
-static bool place_with_colon(struct page *p)
-{
-	char *colon = strrchr(p->node, ':');
-	uint64_t n;
-
-	if (p->port || !colon || parse_u64(colon + 1, &n) || !n || n > 254)
-		return false;
-	*colon = 0;
-	p->port = (unsigned)n;
-	return true;
-}
-
 /* ---- ports ---- */
 
-static const json_t *port_of(const json_t *node, unsigned num)
+const json_t *why_port_of(const json_t *node, unsigned num)
 {
 	const json_t *p;
 	size_t i;
@@ -88,15 +45,15 @@ static struct why_rate both_could(const json_t *port)
 	if (!json_is_object(peer))
 		return r;
 	other = running_ask_about(&o.from, "node", "node", ctl_text(peer, "guid"));
-	if (port_of(other, (unsigned)ctl_number(peer, "port")))
+	if (why_port_of(other, (unsigned)ctl_number(peer, "port")))
 		r = why_rate_common(
 			why_rate_supported(port),
-			why_rate_supported(port_of(other, (unsigned)ctl_number(peer, "port"))));
+			why_rate_supported(why_port_of(other, (unsigned)ctl_number(peer, "port"))));
 	json_decref(other);
 	return r;
 }
 
-static void port_judge(struct page *p, const json_t *port, struct why_rate now,
+static void port_judge(struct why_page *p, const json_t *port, struct why_rate now,
 		       struct why_rate could)
 {
 	const json_t *peer = json_object_get(port, "peer");
@@ -106,15 +63,16 @@ static void port_judge(struct page *p, const json_t *port, struct why_rate now,
 	why_rate_text(now, a);
 	why_rate_text(could, b);
 	if (why_rate_less(now, could))
-		suspect(p,
+		why_suspect(
+			p,
 			"port %u runs at %s, though both ends could %s: reseat or replace the cable to %s port %u",
 			num, a, b, ctl_text(peer, "name"), (unsigned)ctl_number(peer, "port"));
 	if (strcmp(ctl_text(port, "state"), "Active"))
-		suspect(p, "port %u has a link to %s but is %s, not Active", num,
-			ctl_text(peer, "name"), ctl_text(port, "state"));
+		why_suspect(p, "port %u has a link to %s but is %s, not Active", num,
+			    ctl_text(peer, "name"), ctl_text(port, "state"));
 }
 
-static void port_add(struct page *p, json_t *list, const json_t *port)
+static void port_add(struct why_page *p, json_t *list, const json_t *port)
 {
 	json_t *row = json_object(), *peer = json_object_get(port, "peer");
 	struct why_rate now = why_rate_active(port), could = both_could(port);
@@ -123,6 +81,7 @@ static void port_add(struct page *p, json_t *list, const json_t *port)
 	json_object_set_new(row, "port", json_integer((json_int_t)ctl_number(port, "port")));
 	json_object_set(row, "state", json_object_get(port, "state"));
 	json_object_set(row, "physical", json_object_get(port, "physical"));
+	json_object_set(row, "held", json_object_get(port, "held"));
 	if (json_is_object(peer)) {
 		why_rate_text(now, text);
 		json_object_set_new(row, "rate", json_string(text));
@@ -135,7 +94,7 @@ static void port_add(struct page *p, json_t *list, const json_t *port)
 	json_array_append_new(list, row);
 }
 
-static void ports_add(struct page *p, const json_t *node)
+static void ports_add(struct why_page *p, const json_t *node)
 {
 	json_t *list = json_array();
 	const json_t *port;
@@ -145,18 +104,19 @@ static void ports_add(struct page *p, const json_t *node)
 	json_array_foreach(json_object_get(node, "ports"), i, port)
 	{
 		bool has = json_is_object(json_object_get(port, "peer"));
+		bool is_held = json_is_true(json_object_get(port, "held"));
 
 		linked |= has;
 		if (p->port ? ctl_number(port, "port") == p->port
-			    : ctl_number(port, "port") && (has || !is_switch))
+			    : ctl_number(port, "port") && (has || !is_switch || is_held))
 			port_add(p, list, port);
 	}
 	if (!linked)
-		suspect(p, "no port has a link");
+		why_suspect(p, "no port has a link");
 	json_object_set_new(p->w, "ports", list);
 }
 
-static void errors_judge(struct page *p, unsigned num, const json_t *errors)
+static void errors_judge(struct why_page *p, unsigned num, const json_t *errors)
 {
 	struct strbuf b = {0};
 	const char *key;
@@ -164,11 +124,11 @@ static void errors_judge(struct page *p, unsigned num, const json_t *errors)
 
 	json_object_foreach((json_t *)errors, key, value) strbuf_addf(
 		&b, "%s%s %lld", b.len ? ", " : "", key, (long long)json_integer_value(value));
-	suspect(p, "port %u has counted errors: %s", num, b.s);
+	why_suspect(p, "port %u has counted errors: %s", num, b.s);
 	strbuf_free(&b);
 }
 
-static void counters_add(struct page *p)
+static void counters_add(struct why_page *p)
 {
 	json_t *a = o.no_counters ? NULL : running_ask_about(&o.from, "counters", "node", p->node),
 	       *row;
@@ -192,152 +152,61 @@ static void counters_add(struct page *p)
 	json_decref(a);
 }
 
-/* ---- changes ---- */
-
-static bool end_is(const struct page *p, const json_t *end)
-{
-	const char *guid = json_string_value(json_object_get(p->w, "guid"));
-
-	return (!strcmp(ctl_text(end, "name"), ctl_text(p->w, "name")) ||
-		(guid && !strcmp(ctl_text(end, "guid"), guid)) ||
-		!strcmp(ctl_text(end, "guid"), p->node)) &&
-	       (!p->port || ctl_number(end, "port") == p->port);
-}
-
-static void event_add(json_t *all, const json_t *change, const json_t *event)
-{
-	json_array_append_new(
-		all,
-		json_pack("{s:O, s:O, s:o}", "number", json_object_get(change, "number"), "began",
-			  json_object_get(change, "began"), "text",
-			  json_sprintf("%s%s", ctl_text(event, "text"), ctl_isolation(change))));
-	if (json_array_size(all) > CHANGES_MOST)
-		json_array_remove(all, 0);
-}
-
-/* The last thing that happened to each port's link, if it went down; the other end is named. */
-struct losses {
-	const json_t *change[256], *far[256];
-};
-
-static void loss_note(struct losses *l, const struct page *p, const json_t *change,
-		      const json_t *link)
-{
-	const json_t *a = json_object_get(link, "a"), *b = json_object_get(link, "b");
-	const json_t *near = end_is(p, a) ? a : b;
-	bool down = !strcmp(ctl_text(link, "event"), "down") && !*ctl_isolation(change);
-	unsigned port = (unsigned)ctl_number(near, "port") & 255;
-
-	l->change[port] = down ? change : NULL;
-	l->far[port] = near == a ? b : a;
-}
-
-static void losses_judge(struct page *p, const struct losses *l)
-{
-	for (unsigned i = 0; i < ARRAY_LEN(l->change); i++)
-		if (l->change[i] && json_is_true(json_object_get(p->w, "present")))
-			suspect(p,
-				"port %u lost its link to %s port %u at %.19s: its cable, or the other end",
-				i, ctl_text(l->far[i], "name"),
-				(unsigned)ctl_number(l->far[i], "port"),
-				ctl_text(l->change[i], "began"));
-}
-
-static void changes_add(struct page *p)
-{
-	json_t *a = running_ask(&o.from, "{\"cmd\":\"changes\"}"), *all = json_array();
-	struct losses lost = {0};
-	const json_t *c, *e;
-	unsigned downs = 0;
-	size_t i, k;
-
-	json_array_foreach(json_object_get(a, "changes"), i, c)
-	{
-		json_array_foreach(json_object_get(c, "nodes"), k, e) if (!p->port && end_is(p, e))
-			event_add(all, c, e);
-		json_array_foreach(json_object_get(c, "links"), k,
-				   e) if (end_is(p, json_object_get(e, "a")) ||
-					  end_is(p, json_object_get(e, "b")))
-		{
-			event_add(all, c, e);
-			loss_note(&lost, p, c, e);
-			downs += !strcmp(ctl_text(e, "event"), "down") && !*ctl_isolation(c);
-		}
-	}
-	if (downs >= DOWNS_OFTEN)
-		suspect(p, "its links went down %u times in the manager's history", downs);
-	losses_judge(p, &lost);
-	json_object_set_new(p->w, "changes", all);
-	json_decref(a);
-}
-
 /* ---- partitions, groups, routes ---- */
 
-static void partitions_add(struct page *p)
+static void add_once(json_t *list, json_t *text)
 {
-	json_t *list = json_array(), *a, *q;
-	const json_t *path, *had;
-	struct json j = {.line = true};
-	size_t i, k;
+	const json_t *had;
+	size_t k;
 
-	json_open(&j, NULL, '{');
-	json_str(&j, "cmd", "paths");
-	json_str(&j, "from", p->node);
-	json_str(&j, "to", p->node);
-	json_close(&j);
-	a = running_ask(&o.from, j.out.s);
-	json_free(&j);
-	json_array_foreach(json_object_get(a, "paths"), i, path)
-	{
-		q = json_object_get(path, "pkey");
-		json_array_foreach(list, k, had) if (json_equal(had, q)) break;
-		if (k == json_array_size(list))
-			json_array_append(list, q);
-	}
-	json_object_set_new(p->w, "partitions", list);
-	json_decref(a);
+	json_array_foreach(list, k, had) if (json_equal(had, text)) break;
+	if (k == json_array_size(list))
+		json_array_append(list, text);
+	json_decref(text);
 }
 
-static bool is_member(const struct page *p, const json_t *group)
+/* As hosts have it: bit 15 of a full member is set. */
+static void partition_add(json_t *list, const json_t *row)
 {
-	const json_t *m, *row;
-	size_t i, k;
+	const char *as = ctl_text(row, "as");
+	uint64_t pkey = 0;
 
-	json_array_foreach(json_object_get(group, "members"), i, m)
-	{
-		if (!strcmp(ctl_text(m, "name"), ctl_text(p->w, "name")))
-			return true;
-		json_array_foreach(json_object_get(p->w, "port_guids"), k,
-				   row) if (!strcmp(ctl_text(m, "guid"), json_string_value(row)) ||
-					    !strcmp(ctl_text(m, "port_guid"),
-						    json_string_value(row))) return true;
-	}
-	return false;
+	parse_u64(ctl_text(row, "pkey"), &pkey);
+	for (unsigned full = 0; full < 2; full++)
+		if (!strcmp(as, "both") || !strcmp(as, full ? "full" : "limited"))
+			add_once(list,
+				 json_sprintf("0x%04x", (unsigned)pkey | (full ? 0x8000u : 0)));
 }
 
-static void groups_add(struct page *p)
+static void memberships_add(struct why_page *p, const json_t *machine)
 {
-	json_t *a = running_ask(&o.from, "{\"cmd\":\"groups\"}"), *list = json_array();
-	const json_t *g;
+	json_t *a = machine ? json_incref((json_t *)machine)
+			    : running_ask_about(&o.from, "memberships", "node", p->node);
+	json_t *partitions = json_array(), *groups = json_array();
+	const json_t *row;
 	size_t i;
 
-	json_array_foreach(json_object_get(a, "groups"), i, g) if (is_member(p, g))
-		json_array_append(list, json_object_get(g, "mgid"));
-	json_object_set_new(p->w, "groups", list);
+	json_array_foreach(json_object_get(a, "partitions"), i, row) partition_add(partitions, row);
+	json_array_foreach(json_object_get(a, "groups"), i, row)
+		add_once(groups, json_incref(json_object_get(row, "mgid")));
+	if (json_is_array(json_object_get(a, "partitions")) && !json_array_size(partitions))
+		why_suspect(p, "it is in no partition: no host can reach it");
+	json_object_set_new(p->w, "partitions", partitions);
+	json_object_set_new(p->w, "groups", groups);
 	json_decref(a);
 }
 
-static void slower_judge(struct page *p, const json_t *worst)
+static void slower_judge(struct why_page *p, const json_t *worst)
 {
 	const json_t *a = json_object_get(worst, "from"), *b = json_object_get(worst, "to");
 
-	suspect(p, "routes of %u hosts to it pass a slower link: %s port %u - %s port %u, %s",
-		(unsigned)ctl_number(worst, "hosts"), ctl_text(a, "name"),
-		(unsigned)ctl_number(a, "port"), ctl_text(b, "name"),
-		(unsigned)ctl_number(b, "port"), ctl_text(worst, "rate"));
+	why_suspect(p, "routes of %u hosts to it pass a slower link: %s port %u - %s port %u, %s",
+		    (unsigned)ctl_number(worst, "hosts"), ctl_text(a, "name"),
+		    (unsigned)ctl_number(a, "port"), ctl_text(b, "name"),
+		    (unsigned)ctl_number(b, "port"), ctl_text(worst, "rate"));
 }
 
-static void routes_add(struct page *p, const json_t *node)
+static void routes_add(struct why_page *p, const json_t *node)
 {
 	json_t *tree = running_ask_about(&o.from, "tree", "to", p->node), *r = NULL;
 	const char *out = json_string_value(json_object_get(tree, "out"));
@@ -349,7 +218,7 @@ static void routes_add(struct page *p, const json_t *node)
 	if (json_is_true(json_object_get(r, "slower")))
 		slower_judge(p, json_object_get(r, "worst"));
 	if (!r && f && f->nhosts > 1)
-		suspect(p, "no host has a route to it");
+		why_suspect(p, "no host has a route to it");
 	json_object_set_new(p->w, "routes", r ? r : json_null());
 	fab_free(f);
 	json_decref(tree);
@@ -357,7 +226,7 @@ static void routes_add(struct page *p, const json_t *node)
 
 /* ---- the page ---- */
 
-static void head_add(struct page *p, const json_t *node)
+static void head_add(struct why_page *p, const json_t *node)
 {
 	static const char *const keys[] = {"name", "id", "guid", "type", "lid"};
 	json_t *guids = json_array();
@@ -372,68 +241,81 @@ static void head_add(struct page *p, const json_t *node)
 	json_object_set_new(p->w, "port_guids", guids);
 }
 
-static void absent_judge(struct page *p, const char *error)
+static void duplicates_judge(struct why_page *p)
 {
-	const json_t *changes = json_object_get(p->w, "changes");
+	json_t *a = running_ask(&o.from, "{\"cmd\":\"status\"}");
+	const json_t *d;
+	uint64_t guid;
+	size_t i;
 
-	if (json_array_size(changes))
-		suspect(p,
-			"it left the subnet (last change above): no power, no driver, or its cable");
-	else
-		suspect(p, "%s", error);
+	json_array_foreach(json_object_get(json_object_get(a, "subnet"), "duplicates"), i,
+			   d) if (!parse_u64(ctl_text(d, "guid"), &guid) && p->guid &&
+				  guid == p->guid) why_suspect(p, "%s", ctl_text(d, "text"));
+	json_decref(a);
 }
 
-static int page_fill(struct page *p)
+static void machine_add(struct why_page *p, const json_t *machine)
 {
-	json_t *node = running_ask_about(&o.from, "node", "node", p->node);
-	bool present = node && json_is_true(json_object_get(node, "ok"));
+	if (machine)
+		json_object_set_new(p->w, "machine",
+				    json_pack("{s:O, s:O}", "name",
+					      json_object_get(machine, "name"), "guid",
+					      json_object_get(machine, "guid")));
+}
 
-	if (node && !present && place_with_colon(p)) {
-		json_decref(node);
-		node = running_ask_about(&o.from, "node", "node", p->node);
-		present = node && json_is_true(json_object_get(node, "ok"));
-	}
-	if (!node)
-		return CLI_BAD;
-	json_object_set_new(p->w, "present", json_boolean(present));
-	if (present)
-		head_add(p, node);
-	else
+static void present_fill(struct why_page *p, const json_t *node, const json_t *machine)
+{
+	head_add(p, node);
+	machine_add(p, machine);
+	if (!ctl_number(node, "lid"))
+		why_suspect(p, "it has no LID: no packet can be sent to it");
+	ports_add(p, node);
+	counters_add(p);
+	why_trends(&o.from, p->node, p->port, json_object_get(p->w, "ports"), p->suspicious);
+}
+
+static int page_fill(struct why_page *p, const char *asked)
+{
+	json_t *changes = running_ask(&o.from, "{\"cmd\":\"changes\"}"), *node, *machine;
+	int rc = changes ? why_find(p, asked, changes, &node, &machine) : CLI_BAD;
+	bool present = json_is_true(json_object_get(p->w, "present"));
+
+	if (!changes)
+		return rc;
+	if (!rc && present && p->port && !why_port_of(node, p->port))
+		rc = cli_bad("%s has no port %u", p->node, p->port);
+	if (!rc && present)
+		present_fill(p, node, machine);
+	else if (!rc)
 		json_object_set_new(p->w, "name", json_string(p->node));
-	if (present && p->port && !port_of(node, p->port)) {
-		json_decref(node);
-		return cli_bad("%s has no port %u", p->node, p->port);
-	}
-	if (present) {
-		ports_add(p, node);
-		counters_add(p);
-		why_trends(&o.from, p->node, p->port, json_object_get(p->w, "ports"),
-			   p->suspicious);
-	}
-	changes_add(p);
-	if (present) {
-		partitions_add(p);
-		groups_add(p);
+	if (!rc)
+		why_changes(p, changes);
+	if (!rc)
+		duplicates_judge(p);
+	if (!rc && present) {
+		memberships_add(p, machine);
 		routes_add(p, node);
-	} else {
-		absent_judge(p, ctl_text(node, "error"));
+	} else if (!rc && !json_array_size(p->suspicious)) {
+		why_suspect(p, "%s", ctl_text(node, "error"));
 	}
+	json_decref(changes);
 	json_decref(node);
-	return CLI_OK;
+	json_decref(machine);
+	return rc;
 }
 
 static int why_run(char **args, unsigned nargs UNUSED)
 {
-	struct page p = {0};
+	struct why_page p = {.from = &o.from};
 	struct strbuf out = {0};
+	int rc = running_find(&o.from);
 	char *text;
-	int rc = place_parse(args[0], &p);
 
-	if (rc || (rc = running_find(&o.from)))
+	if (rc)
 		return rc;
 	p.w = json_object();
 	p.suspicious = json_array();
-	rc = page_fill(&p);
+	rc = page_fill(&p, args[0]);
 	json_object_set_new(p.w, "suspicious", p.suspicious);
 	if (!rc && cli_json) {
 		text = json_dumps(p.w, JSON_INDENT(2));
@@ -465,7 +347,7 @@ const struct cli_cmd cmd_why = {
 	.about =
 		"Asks the running manager where NODE is plugged, at which rate and what both ends could, which errors its ports "
 		"counted, what changed lately, its partitions and multicast groups, and the worst link of all routes to it. NODE "
-		"is a GUID, an id such as S-0002000000000001 or a name; NODE[PORT] or NODE:PORT is the cable at a port. The status is 1 if "
+		"is a GUID, a LID, an id such as S-0002000000000001 or a name, also that of a virtual machine; NODE[PORT] or NODE:PORT is the cable at a port. The status is 1 if "
 		"the subnet has no such node: then the page has its last changes.",
 	.examples = "weft why 'host 12'\nweft why leaf0_3\nweft why 'leaf0_3[7]' --json",
 	.opts = opts,

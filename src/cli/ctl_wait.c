@@ -23,6 +23,7 @@ struct rest {
 	bool standby;	 /* another manager is the master: there is nothing to wait for */
 	bool idle;	 /* the subnet is up, and the manager knows of no change */
 	uint64_t sweeps; /* that found no change */
+	uint64_t changes;
 	char phase[32];
 };
 
@@ -54,6 +55,7 @@ static int status(const char *path, struct strbuf *answer, struct rest *r)
 			!strcmp(ctl_text(a, "phase"), "ready") &&
 			!json_is_true(json_object_get(a, "change_pending")),
 		.sweeps = (uint64_t)json_integer_value(json_object_get(a, "clean_sweeps")),
+		.changes = (uint64_t)json_integer_value(json_object_get(a, "changes")),
 	};
 	snprintf(r->phase, sizeof(r->phase), "%s", ctl_text(a, "phase"));
 	json_decref(a);
@@ -72,7 +74,7 @@ static int sweep(const char *path)
 
 int ctl_wait_for_rest(const char *path, time_ps limit, struct strbuf *answer)
 {
-	uint64_t end = now_ms() + limit / PS_PER_MS, before = 0;
+	uint64_t end = now_ms() + limit / PS_PER_MS, before = 0, changes = 0;
 	bool asked = false;
 	struct rest r;
 
@@ -81,9 +83,11 @@ int ctl_wait_for_rest(const char *path, time_ps limit, struct strbuf *answer)
 			return CLI_BAD;
 		if (r.standby || (asked && r.idle && r.sweeps > before))
 			return CLI_OK;
-		if (!asked && r.idle) {
+		/* The sweep found a change itself: the manager's next one may be a minute away. */
+		if (r.idle && (!asked || r.changes != changes)) {
 			asked = true;
 			before = r.sweeps;
+			changes = r.changes;
 			if (sweep(path))
 				return CLI_BAD;
 			continue;

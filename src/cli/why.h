@@ -11,6 +11,32 @@
 
 #include "cli/running_manager.h"
 
+struct why_page {
+	json_t *w, *suspicious;
+	const struct running *from;
+	char node[128]; /* how the manager finds the device: as it was asked for, or a GUID */
+	unsigned port;	/* of a cable; 0: the whole device */
+	uint64_t guid;	/* of the device; 0: not known, it goes by its name */
+};
+void why_suspect(struct why_page *p, const char *fmt, ...) PRINTF(2, 3);
+const json_t *why_port_of(const json_t *node,
+			  unsigned num); /* its row; NULL: it has no such port */
+
+/* ---- why_find.c: which device a text means ---- */
+
+/*
+ * Fills node, port and guid, and "present"; *node: the manager's answer about the device, *machine: about a virtual machine or function
+ * at it, or NULL; the caller owns both. CLI_BAD after a message: the manager cannot be asked, or the text means several devices.
+ */
+int why_find(struct why_page *p, const char *asked, const json_t *changes, json_t **node,
+	     json_t **machine);
+
+/* ---- why_changes.c: what happened to it ---- */
+
+bool why_had(const struct why_page *p, const json_t *changes); /* a change was about it */
+/* Its last changes, and what they say of its links. changes: the manager's answer. */
+void why_changes(struct why_page *p, const json_t *changes);
+
 /* ---- why_ports.c: rates and errors ---- */
 
 /* What a port runs at and could run at, from its row of the answer to "node". 0: not known. */

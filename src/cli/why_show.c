@@ -33,9 +33,15 @@ static void port_show(const json_t *p, bool first)
 		     ctl_text(p, "state"), ctl_text(p, "rate"),
 		     json_is_string(json_object_get(p, "could")) ? "; both ends could " : "",
 		     json_is_string(json_object_get(p, "could")) ? ctl_text(p, "could") : "");
-	else
+	else if (json_is_true(json_object_get(p, "held")))
+		line(first ? "plugged" : "",
+		     "port %u: %s, held: it changes too often and counts as Down", num,
+		     ctl_text(p, "state"));
+	else if (json_is_string(json_object_get(p, "state")))
 		line(first ? "plugged" : "", "port %u: nothing (%s, %s)", num, ctl_text(p, "state"),
 		     ctl_text(p, "physical"));
+	else /* of a host's other ports the manager is told nothing: they may have a link to another subnet */
+		line(first ? "plugged" : "", "port %u: no link in this subnet", num);
 }
 
 static void errors_show(const json_t *w)
@@ -123,14 +129,32 @@ static void routes_show(const json_t *r)
 	     (unsigned long long)ctl_number(worst, "hosts"));
 }
 
+/* A key without bit 15 is that of a limited member. */
+static void partitions_show(const json_t *w)
+{
+	const json_t *list = json_object_get(w, "partitions"), *v;
+	size_t i;
+
+	json_array_foreach(list, i, v) line(i ? "" : "partitions", "%s%s", json_string_value(v),
+					    strtoul(json_string_value(v), NULL, 16) & 0x8000
+						    ? ""
+						    : ", limited: reaches full members only");
+	if (!json_array_size(list))
+		line("partitions", "not known");
+}
+
 void why_show(const json_t *w)
 {
+	const json_t *machine = json_object_get(w, "machine");
 	const json_t *p;
 	size_t i;
 
 	if (json_is_true(json_object_get(w, "present"))) {
 		printf("%s: %s, %s, LID %llu\n", ctl_text(w, "name"), ctl_text(w, "type"),
 		       ctl_text(w, "id"), (unsigned long long)ctl_number(w, "lid"));
+		if (json_is_object(machine))
+			line("machine", "%s, GUID %s: a virtual machine or function of this host",
+			     ctl_text(machine, "name"), ctl_text(machine, "guid"));
 		json_array_foreach(json_object_get(w, "ports"), i, p) port_show(p, !i);
 		errors_show(w);
 		trends_show(w);
@@ -139,7 +163,7 @@ void why_show(const json_t *w)
 	}
 	changes_show(w);
 	if (json_is_true(json_object_get(w, "present"))) {
-		list_show(w, "partitions", "partitions", "not known");
+		partitions_show(w);
 		list_show(w, "groups", "groups", "none");
 		routes_show(json_object_get(w, "routes"));
 	}

@@ -155,6 +155,7 @@ static const struct ctl_cmd cmds[] = {
 	  {"pkey", CTL_TEXT, false},
 	  {"members", CTL_NUMBER, false},
 	  {"at_rest", CTL_NUMBER, false}}},
+	{"memberships", ctl_memberships, {{"node", CTL_TEXT, true}}},
 	{"services",
 	 ctl_services,
 	 {{"first", CTL_NUMBER, false},

@@ -60,8 +60,13 @@ void ctl_port_row(struct json *j, const struct ctl_ask *a, const struct fab *f, 
 ctl_run ctl_sa, ctl_paths, ctl_groups, ctl_services, ctl_subscriptions;
 void ctl_gid_member(struct json *j, const char *key, const uint8_t gid[16]);
 void ctl_hex_member(struct json *j, const char *key, uint64_t v, unsigned digits);
+/* The records of an attribute that match, as subnet administration would answer; the caller frees r->bytes. */
+int ctl_records(const struct ctl_ask *a, uint16_t attr_id, uint64_t mask, const uint8_t *query,
+		struct sa_records *r, struct err *e);
 /* control_partitions.c */
 ctl_run ctl_partitions;
+/* control_memberships.c */
+ctl_run ctl_memberships;
 /* control_groups.c */
 ctl_run ctl_group_tree;
 /* control_perf.c */

@@ -9,8 +9,8 @@
 #include "iba/sa_wire.h"
 #include "run/control_priv.h"
 
-static int records(const struct ctl_ask *a, uint16_t attr_id, uint64_t mask, const uint8_t *query,
-		   struct sa_records *r, struct err *e)
+int ctl_records(const struct ctl_ask *a, uint16_t attr_id, uint64_t mask, const uint8_t *query,
+		struct sa_records *r, struct err *e)
 {
 	const struct fab *f;
 	uint16_t status;
@@ -207,7 +207,7 @@ int ctl_paths(const struct ctl_ask *a, struct json *j, struct err *e)
 	iba_be64_put(ask.sgid + 8, source);
 	iba_be64_put(ask.dgid + 8, target);
 	iba_sa_path_put(&ask, query);
-	rc = records(a, IBA_SA_PATH, mask, query, &r, e);
+	rc = ctl_records(a, IBA_SA_PATH, mask, query, &r, e);
 	if (rc)
 		return rc;
 	json_open(j, "paths", '[');
@@ -337,7 +337,7 @@ int ctl_groups(const struct ctl_ask *a, struct json *j, struct err *e)
 	if (a->v->sm && ctl_busy(a, a->number[4], j))
 		return 0;
 	iba_sa_member_put(&ask, query);
-	rc = records(a, IBA_SA_MEMBER, a->text[2] ? IBA_SA_BIT(member, mgid) : 0, query, &r, e);
+	rc = ctl_records(a, IBA_SA_MEMBER, a->text[2] ? IBA_SA_BIT(member, mgid) : 0, query, &r, e);
 	if (rc)
 		return rc;
 	if (a->number[3] == 0)
@@ -399,7 +399,7 @@ static int list(const struct ctl_ask *a, struct json *j, const char *key, uint16
 
 	if (a->v->sm && ctl_busy(a, a->number[2], j))
 		return 0;
-	rc = records(a, attr_id, 0, NULL, &r, e);
+	rc = ctl_records(a, attr_id, 0, NULL, &r, e);
 	if (rc)
 		return rc;
 	part_of(a, r.n, &first, &end);

@@ -206,6 +206,8 @@ void ctl_port_row(struct json *j, const struct ctl_ask *a, const struct fab *f, 
 	json_u64(j, "lmc", f->ports[p].lmc);
 	if (sm_port_info(a->v->sm, f->nodes[n].guid, f->ports[p].num, &pi))
 		more(j, &pi);
+	if (sm_port_held(a->v->sm, f->nodes[n].guid, f->ports[p].num))
+		json_bool(j, "held", true);
 	peer_member(j, a, f, f->ports[p].peer);
 	json_close(j);
 }

@@ -3,7 +3,7 @@
 #
 # weft why on an emulated fabric, as TAP: why.sh PATH/TO/weft
 #
-# Covers: cmd_why.c, why_ports.c, why_routes.c, why_show.c, why_trend.c
+# Covers: cmd_why.c, why_changes.c, why_find.c, why_ports.c, why_routes.c, why_show.c, why_trend.c, control_memberships.c
 #
 # shellcheck disable=SC2015,SC2317 # `a && b || explain`, ok calls
 set -u
@@ -98,4 +98,79 @@ lost()
 	"$weft" why leaf2 > out && grep -q ' port 1 lost its link to host 4 port 1 at 20.*: its cable, or the other end$' out || { cat out && false; }
 }
 ok "and its switch says which link is missing" lost
+"$weft" ctl stop > /dev/null
+
+# Names that are hard: two hosts have one, two end like a port; partitions, a virtual machine, a link that is held.
+"$weft" topo gen kary 2 3 --vfs 2 | sed 's/"host [01]"/"twin"/g; s/"host 2"/"rack[3]"/g; s/"host 3"/"rack:4"/g' > names.net
+printf 'Default=0x7fff: ALL_SWITCHES=full, SELF=full, 0x0200000000000028=both;\nstorage=0x12: 0x0200000000000024=full, 0x0200000000000020=limited;\n' > partitions.conf
+"$weft" fabric names.net --name "names$$" --no-console -q < /dev/null > fabric.log 2>&1 &
+pids="$pids $!"
+"$weft" sm --server "names$$" --control "$PWD/names.sock" --state none --partitions-file partitions.conf --partitions-both-keys \
+	--damping-changes 3 --damping-hold 3600s --sweep 3600s 2> sm.log &
+pids="$pids $!"
+emulator()
+{
+	"$weft" ctl --name "names$$" fabric "$@" > /dev/null && "$weft" ctl --socket names.sock wait > /dev/null
+}
+page()
+{
+	want=$1
+	node=$2
+	shift 2
+	"$weft" why --socket names.sock "$node" > out 2>&1
+	[ $? -eq "$want" ] || { cat out && return 1; }
+	for text; do
+		grep -qE -e "$text" out || { echo "missing: $text" && cat out && return 1; }
+	done
+}
+ok "a subnet with odd names comes up" "$weft" ctl --socket names.sock --wait 20s wait
+ok "a name that two nodes have" page 2 twin "^weft why: 2 nodes have the name 'twin': name one of them by its id: H-[0-9a-f]*, H-[0-9a-f]*$"
+ok "a name that ends like a port in brackets" page 0 'rack[3]' '^rack\[3\]: host, '
+ok "and its port" page 0 'rack[3][1]' '^rack\[3\]: host, ' '^plugged        port 1 at '
+ok "a name that ends like a port behind a colon" page 0 'rack:4' '^rack:4: host, '
+ok "a port that is a number but none" page 2 'leaf0[0]' 'expected NODE or NODE.PORT. with a port from 1 to 254'
+ok "a limited member" page 0 'host 4' '^partitions     0x7fff, limited: reaches full members only$' '^ *0x0012, limited'
+ok "a full one" page 0 'host 5' '^partitions     0x7fff, limited' '^ *0x8012$'
+ok "one that is both" page 0 'host 6' '^partitions     0x7fff, limited' '^ *0xffff$'
+machine()
+{
+	"$weft" vm create --socket names.sock red > out && page 1 red "virtual machine 'red' does not run" &&
+		"$weft" vm start --socket names.sock red 'host 7' >> out && page 0 red '^host 7: host, ' '^machine        red, GUID 0x'
+}
+ok "a virtual machine: the page of its host, with its own partitions" machine
+id_of()
+{
+	sed -n 's/^Ca.*"\(H-[0-9a-f]*\)".*"'"$1"'".*/\1/p' names.net
+}
+absent()
+{
+	id=$(id_of rack:4)
+	emulator "off $(id_of 'rack\[3\]')" && emulator 'off "rack:4"' &&
+		for node in 'rack[3]' 'rack:4' "$id" "0x${id#H-}" "0x$(echo "${id#H-}" | sed 's/^0*//')"; do
+			page 1 "$node" ' is gone .change' 'it left the subnet' || return 1
+		done && page 1 'rack:4[1]' 'went down' 'it left the subnet'
+}
+ok "nodes that are gone, by any name" absent
+twin()
+{
+	one=$(id_of twin | head -1)
+	two=$(id_of twin | tail -1)
+	emulator "off $two" && page 0 twin "^twin: host, $one, " "^last changes   none" "another host of this name has left the subnet: weft why 0x${two#H-}"
+}
+ok "a namesake that is gone: its changes are not those of the other one" twin
+moved()
+{
+	emulator 'unlink "host 4"[1]' && emulator 'link "host 4"[1] "root0_0"[4]' || return 1
+	page 0 "$was" 'lost its link to host 4 port 1 at .*: that end is now at '
+}
+was=$("$weft" why --socket names.sock 'host 4' --json | jq -r '.ports[0].peer.name')
+ok "a cable that moved" moved
+held()
+{
+	for _ in 1 2 3; do
+		emulator 'unlink "host 5"[1]' && emulator 'relink "host 5"[1]' || return 1
+	done
+	page 1 'host 5' 'changes too often and is held: it counts as Down'
+}
+ok "a link that is held is not called a broken cable alone" held
 echo "1..$n"

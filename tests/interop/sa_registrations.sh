@@ -88,7 +88,9 @@ ipoib()
 			at "$(host $k)" "$client" path "$(port_guid 3)" >> said.$k &&
 			at "$(host $k)" "$client" inform 66 >> said.$k || { cat said.$k && return 1; }
 	done
-	expect "$(members a)" "host 0 host 1 host 15 host 8 "
+	expect "$(members a)" "host 0 host 1 host 15 host 8 " &&
+		expect "$("$weft" why --socket "$dir/a.sock" 'host 8' --json | jq -r '.groups[]')" ff12:401b:ffff:0:0:0:ffff:ffff &&
+		expect "$("$weft" why --socket "$dir/a.sock" 'host 9' --json | jq -r '.groups[]')" ''
 }
 
 # Every member has the mark of its port in the table of its switch, and no other host has one.

@@ -119,6 +119,13 @@ bool sm_damp_isolates_end(const struct sm *sm, uint64_t guid, unsigned num)
 	return e && e->ordered;
 }
 
+bool sm_port_held(const struct sm *sm, uint64_t node_guid, unsigned port)
+{
+	const struct sm_end *e = held_end(sm, node_guid, port);
+
+	return e && !e->ordered;
+}
+
 /* The other end of the link, if both ends agree: a cable may have moved. */
 static uint32_t other(const struct sm_damp *d, uint32_t at)
 {

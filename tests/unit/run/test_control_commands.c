@@ -2,7 +2,7 @@
 /*
  * Commands of the control socket on a manager that brought up a small simulated fabric, and requests that
  * are refused.
- * Covers: control_commands.c, control_status.c, control_subnet.c, control_node.c, control_groups.c, control_partitions.c, subnet_view.c
+ * Covers: control_commands.c, control_status.c, control_subnet.c, control_node.c, control_groups.c, control_partitions.c, control_memberships.c, subnet_view.c
  */
 #include "unit_test.h"
 
@@ -497,6 +497,36 @@ TEST(partitions_with_members)
 	json_decref(a);
 }
 
+static size_t memberships(const char *node, const char *of)
+{
+	char question[96];
+	json_t *a;
+	size_t n;
+
+	snprintf(question, sizeof(question), "{\"cmd\":\"memberships\",\"node\":\"%s\"}", node);
+	a = ask(&w.v, question, true);
+	n = json_array_size(json_object_get(a, of));
+	json_decref(a);
+	return n;
+}
+
+TEST(memberships_of_one_node)
+{
+	json_t *a;
+
+	a = ask(&w.v, "{\"cmd\":\"memberships\",\"node\":\"H-0001000000000010\"}", true);
+	assert_int_equal(json_array_size(json_object_get(a, "partitions")), 1);
+	assert_string_equal(json_string_value(json_object_get(
+				    json_array_get(json_object_get(a, "partitions"), 0), "as")),
+			    "full");
+	json_decref(a);
+	assert_int_equal(memberships("S-0002000000000001", "partitions"), 1);
+	assert_int_equal(memberships("H-0001000000000010", "groups"), 0);
+	refused("{\"cmd\":\"memberships\",\"node\":\"nobody\"}",
+		"'nobody' is not in the subnet: expected a GUID, a LID, an S-/H- id or a name");
+	refused("{\"cmd\":\"memberships\"}", "memberships needs 'node'");
+}
+
 /* Parts of the list, of any size, have each member once. */
 TEST(partitions_in_parts)
 {
@@ -716,7 +746,7 @@ TEST(unknown_requests_are_refused)
 	refused("{\"cmd\":\"xyzzy\"}",
 		"unknown command 'xyzzy': expected one of status, topology, route, switches, ports, node, "
 		"tables, tree, counters, perf, sick, changes, "
-		"smps, config, sa, paths, groups, group_tree, partitions, services, subscriptions, sweep, resync, handover, log, dump, reload, stop, vm_list, vm_hosts, vm_create, "
+		"smps, config, sa, paths, groups, group_tree, partitions, memberships, services, subscriptions, sweep, resync, handover, log, dump, reload, stop, vm_list, vm_hosts, vm_create, "
 		"vm_start, vm_stop, vm_migrate, vm_destroy, vm_batch, vm_defragment");
 	refused("{\"cmd\":\"status\",\"verbose\":1}", "status takes no 'verbose'");
 	refused("{}", "expected {\"cmd\": \"...\"}");
@@ -735,6 +765,7 @@ int main(void)
 		cmocka_unit_test(the_tree_of_a_group),
 		cmocka_unit_test(a_node_with_all_attributes),
 		cmocka_unit_test(counters_are_asked_of_the_device),
+		cmocka_unit_test(memberships_of_one_node),
 		cmocka_unit_test(partitions_with_members),
 		cmocka_unit_test(partitions_in_parts),
 		cmocka_unit_test(partitions_without_members_and_one_of_them),
