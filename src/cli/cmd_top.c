@@ -11,10 +11,9 @@
 
 #include "cli/cmds.h"
 #include "cli/ctl.h"
-#include "cli/top_screen.h"
-#include "control/lines.h"
+#include "cli/top_ask.h"
 
-enum { LINKS = 400, CHANGES = 200 };
+enum { LATE_S = 2, INTERVAL_LEAST_MS = 100 };
 
 static const char *const sorts[] = {"load", "errors", "wait", "name", NULL};
 
@@ -24,91 +23,8 @@ static struct {
 	bool once;
 } opt = {.interval = PS_PER_S, .wait = 5 * PS_PER_S, .sort = "load"};
 
-static volatile sig_atomic_t ending;
+static volatile sig_atomic_t ending, stopping;
 static struct termios before;
-
-/* ---- asking ---- */
-
-static json_t *ask(const char *path, const char *request, char *why, size_t size)
-{
-	struct strbuf answer = {0};
-	json_t *a = NULL;
-	struct err e;
-
-	if (lines_ask(path, request, 10000, &answer, &e)) {
-		snprintf(why, size, "%.240s", e.text);
-	} else {
-		a = json_loads(answer.s, 0, NULL);
-		if (a && !json_is_true(json_object_get(a, "ok"))) {
-			const char *error = json_string_value(json_object_get(a, "error"));
-
-			snprintf(why, size, "%s", error ? error : "refused");
-			json_decref(a);
-			a = NULL;
-		}
-	}
-	strbuf_free(&answer);
-	return a;
-}
-
-static void data_free(struct top_data *d)
-{
-	json_t *all[] = {d->status, d->perf, d->sick, d->changes, d->sa, d->port};
-
-	for (size_t i = 0; i < ARRAY_LEN(all); i++)
-		json_decref(all[i]);
-	*d = (struct top_data){0};
-}
-
-static json_t *ask_port(const char *path, const char *port, struct top_data *d)
-{
-	struct json j = {.line = true};
-	json_t *a;
-
-	json_open(&j, NULL, '{');
-	json_str(&j, "cmd", "perf");
-	json_str(&j, "node", port);
-	json_close(&j);
-	a = ask(path, j.out.s, d->why, sizeof(d->why));
-	json_free(&j);
-	return a;
-}
-
-/* The manager filters: on a large subnet, a link may be far behind the busiest ones. */
-static json_t *ask_links(const char *path, const struct top_view *v, struct top_data *d)
-{
-	struct json j = {.line = true};
-	json_t *a;
-
-	json_open(&j, NULL, '{');
-	json_str(&j, "cmd", "perf");
-	json_str(&j, "sort", v->sort);
-	json_u64(&j, "count", LINKS);
-	json_str(&j, "filter", v->filter);
-	json_close(&j);
-	a = ask(path, j.out.s, d->why, sizeof(d->why));
-	json_free(&j);
-	return a;
-}
-
-/* False: the manager does not answer at all. */
-static bool data_get(const char *path, const struct top_view *v, struct top_data *d)
-{
-	char q[128], unused[256];
-
-	data_free(d);
-	d->status = ask(path, "{\"cmd\":\"status\"}", d->why, sizeof(d->why));
-	if (!d->status)
-		return false;
-	d->perf = ask_links(path, v, d);
-	d->sick = ask(path, "{\"cmd\":\"sick\"}", unused, sizeof(unused));
-	snprintf(q, sizeof(q), "{\"cmd\":\"changes\",\"count\":%d}", CHANGES);
-	d->changes = ask(path, q, unused, sizeof(unused));
-	d->sa = ask(path, "{\"cmd\":\"sa\"}", unused, sizeof(unused));
-	if (v->page == TOP_PORT)
-		d->port = ask_port(path, v->port, d);
-	return true;
-}
 
 static void sa_rate(const struct top_data *d, struct top_view *v)
 {
@@ -125,9 +41,12 @@ static void sa_rate(const struct top_data *d, struct top_view *v)
 
 /* ---- the terminal ---- */
 
-static void on_signal(int sig UNUSED)
+static void on_signal(int sig)
 {
-	ending = 1;
+	if (sig == SIGTSTP)
+		stopping = 1;
+	else
+		ending = 1;
 }
 
 static void size_of_screen(unsigned *rows, unsigned *columns)
@@ -163,6 +82,7 @@ static void screen_begin(void)
 	sigaction(SIGINT, &a, NULL);
 	sigaction(SIGTERM, &a, NULL);
 	sigaction(SIGHUP, &a, NULL);
+	sigaction(SIGTSTP, &a, NULL);
 	fputs("\033[?1049h\033[?25l", stdout);
 }
 
@@ -171,6 +91,15 @@ static void screen_end(void)
 	fputs("\033[?25h\033[?1049l", stdout);
 	fflush(stdout);
 	tcsetattr(STDIN_FILENO, TCSANOW, &before);
+}
+
+/* Ctrl-Z: the shell gets its screen back. */
+static void pause_for_shell(void)
+{
+	stopping = 0;
+	screen_end();
+	raise(SIGSTOP);
+	screen_begin();
 }
 
 static void draw(const struct top_data *d, struct top_view *v)
@@ -259,35 +188,84 @@ static void keys(struct top_view *v, const char *k, ssize_t n)
 
 /* ---- one run ---- */
 
+struct run {
+	struct top_data data;
+	struct top_asking *asking; /* NULL: no question is on its way */
+	double asked, due;	   /* when it went out; when the next one shall */
+	double heard;		   /* when the manager answered last */
+	struct pollfd in[2];	   /* keys; the end of the question */
+};
+
+static void run_ask(struct run *r, const char *path, const struct top_view *v, double now)
+{
+	if (r->asking || now < r->due)
+		return;
+	r->asking = top_asking_begin(path, v, &r->in[1].fd);
+	r->asked = now;
+	r->due = now + (double)MAX(opt.interval, INTERVAL_LEAST_MS * PS_PER_MS) / 1e12;
+}
+
+static void run_answer(struct run *r, struct top_view *v)
+{
+	if (!r->asking || !r->in[1].revents)
+		return;
+	if (top_asking_end(r->asking, &r->data)) {
+		sa_rate(&r->data, v);
+		r->heard = cli_wall_s();
+	}
+	r->asking = NULL;
+	r->in[1].fd = -1;
+}
+
+/* False: the terminal is gone. */
+static bool run_keys(struct run *r, struct top_view *v)
+{
+	char k[64];
+	ssize_t n = r->in[0].revents ? read(STDIN_FILENO, k, sizeof(k)) : 0;
+
+	if (!r->in[0].revents)
+		return true;
+	if (n <= 0)
+		return false;
+	keys(v, k, n);
+	draw(&r->data, v); /* sets what is chosen */
+	r->due = v->typing ? r->due : 0;
+	return true;
+}
+
+static unsigned late(const struct run *r, double now)
+{
+	return r->asking && now - r->asked >= LATE_S ? (unsigned)(now - r->heard) : 0;
+}
+
+/* How long until there is something to do: a question, or a second of waiting more to show. */
+static int run_pause_ms(const struct run *r, double now)
+{
+	return r->asking ? 1000 : (int)MAX((r->due - now) * 1000, 1);
+}
+
 static int live(const char *path, struct top_view *v)
 {
-	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-	struct top_data d = {0};
-	double due = 0;
-	char k[64];
+	struct run r = {
+		.in = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = -1, .events = POLLIN}}};
 
+	r.heard = cli_wall_s();
 	screen_begin();
 	while (!ending) {
-		double now = cli_wall_s();
-
-		if (now >= due) {
-			if (data_get(path, v, &d))
-				sa_rate(&d, v);
-			due = now + (double)opt.interval / 1e12;
-		}
-		draw(&d, v);
-		if (poll(&in, 1, (int)MAX((due - cli_wall_s()) * 1000, 1)) > 0) {
-			ssize_t n = read(STDIN_FILENO, k, sizeof(k));
-
-			if (n <= 0)
-				break; /* the terminal is gone */
-			keys(v, k, n);
-			draw(&d, v); /* sets what is chosen */
-			due = v->typing ? due : 0;
-		}
+		run_ask(&r, path, v, cli_wall_s());
+		v->late_s = late(&r, cli_wall_s());
+		if (r.data.status || *r.data.why || v->late_s)
+			draw(&r.data, v);
+		r.in[0].revents = r.in[1].revents = 0;
+		poll(r.in, 2, run_pause_ms(&r, cli_wall_s()));
+		if (stopping)
+			pause_for_shell();
+		run_answer(&r, v);
+		if (!run_keys(&r, v))
+			break;
 	}
 	screen_end();
-	data_free(&d);
+	top_data_free(&r.data);
 	return CLI_OK;
 }
 
@@ -316,7 +294,7 @@ static int once(const char *path, struct top_view *v)
 	unsigned rows, columns;
 	int rc = CLI_OK;
 
-	if (!data_get(path, v, &d)) {
+	if (!top_ask(path, v, &d)) {
 		rc = cli_bad("%s", d.why);
 	} else if (cli_json) {
 		rc = once_json(&d);
@@ -325,7 +303,7 @@ static int once(const char *path, struct top_view *v)
 		top_screen(&d, v, rows, columns, &text);
 		rc = cli_write("-", &text);
 	}
-	data_free(&d);
+	top_data_free(&d);
 	return rc;
 }
 

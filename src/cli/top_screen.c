@@ -117,12 +117,19 @@ static void head(struct page *p, const struct top_data *d, const struct top_view
 	size_t at = 0;
 
 	/* The port is last: a narrow screen must not cut numbers. */
-	line(p, "weft top  %s  %llu switches, %llu hosts, %llu links  %s",
-	     ctl_text(d->status, "state"), (unsigned long long)ctl_number(subnet, "switches"),
-	     (unsigned long long)ctl_number(subnet, "hosts"),
-	     (unsigned long long)ctl_number(subnet, "links"),
-	     ctl_text(json_object_get(d->status, "port"), "name"));
-	if (d->perf)
+	if (d->status)
+		line(p, "weft top  %s  %llu switches, %llu hosts, %llu links  %s",
+		     ctl_text(d->status, "state"),
+		     (unsigned long long)ctl_number(subnet, "switches"),
+		     (unsigned long long)ctl_number(subnet, "hosts"),
+		     (unsigned long long)ctl_number(subnet, "links"),
+		     ctl_text(json_object_get(d->status, "port"), "name"));
+	else
+		line(p, "weft top  no answer");
+	if (v->late_s)
+		line(p, "the manager has not answered for %u s%s", v->late_s,
+		     d->status ? ": what is shown here is older" : "");
+	else if (d->perf)
 		line(p,
 		     "counters: %s ports, round %s; sick %llu, isolated %llu, silent %llu; SA %.0f/s",
 		     cli_count(ctl_number(d->perf, "ports")), ctl_duration(d->perf, "round_s"),

@@ -18,6 +18,7 @@ struct top_view {
 	char port[96];	      /* NODE:PORT of the page TOP_PORT */
 	char chosen[96];      /* set by top_screen(): the selected link's */
 	double sa_per_second; /* requests to subnet administration */
+	unsigned late_s;      /* the manager has not answered for so long; 0: it does */
 };
 
 struct top_data { /* answers; NULL: none */

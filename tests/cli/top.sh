@@ -6,7 +6,7 @@
 # A daemon that reads counters on an emulated tree; one screen for scripts, then the live view in tmux: 80 by 24 and larger,
 # pages, order, filter, a port.
 #
-# Covers: cmd_top.c top_screen.c
+# Covers: cmd_top.c top_ask.c top_screen.c
 
 # shellcheck disable=SC2015,SC2317 # `a && b || explain`; functions called by ok
 # shellcheck source=tests/cli/lib.sh
@@ -138,10 +138,18 @@ small()
 		{ cat out; return 1; }
 }
 ok "a window of 20 by 5 has the first and the last line" small
+# A manager that hangs: the screen says how old it is, and keys work.
+hangs()
+{
+	kill -STOP "${pids##* }" && until_true shows 'has not answered for [0-9]* s: what is shown here is older' &&
+		keys_show 2 '\[2 sick\]' && keys_show 1 '\[1 links\]' || { cat out; kill -CONT "${pids##* }"; return 1; }
+	kill -CONT "${pids##* }" && until_true shows '^counters: '
+}
+ok "a manager that hangs" hangs
 # shellcheck disable=SC2086 # pids are words
 dies()
 {
-	kill -9 ${pids##* } && until_true shows 'no process listens there' || { cat out; return 1; }
+	kill -9 ${pids##* } && until_true shows 'no process listens there' && shows '^weft top  no answer' || { cat out; return 1; }
 }
 ok "a manager that dies is named, and the view goes on" dies
 ok "q ends it" keys_show q ended

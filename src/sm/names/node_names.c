@@ -76,13 +76,23 @@ bool sm_names_next(struct sm *sm, struct sm_req *r)
 	return false;
 }
 
-/* Up to the first NUL; control characters become question marks. */
+static bool is_control(uint8_t c)
+{
+	return c < ' ' || (c >= 0x7f && c < 0xa0);
+}
+
+/* Up to the first NUL; control characters, in ASCII, Latin-1 or UTF-8, become question marks: a terminal obeys them. */
 static void take_text(char text[SM_NAME_SIZE], const uint8_t *data)
 {
-	size_t n = 0;
+	size_t n = 0, len;
 
-	for (; n < IBA_SMP_DATA_SIZE && data[n]; n++)
-		text[n] = (char)(data[n] < ' ' || data[n] == 0x7f ? '?' : data[n]);
+	for (; n < IBA_SMP_DATA_SIZE && data[n]; n += MAX(len, (size_t)1)) {
+		len = utf8_len((const char *)data + n, IBA_SMP_DATA_SIZE - n);
+		if (len)
+			memcpy(text + n, data + n, len);
+		else
+			text[n] = (char)(is_control(data[n]) ? '?' : data[n]);
+	}
 	memset(text + n, 0, SM_NAME_SIZE - n);
 }
 

@@ -113,6 +113,22 @@ TEST(trap_144_asks_again)
 	rig_close(&g);
 }
 
+/* A host may call itself anything: a terminal must not obey it, in whatever encoding. */
+TEST(control_characters_of_names_are_not_kept)
+{
+	struct rig g;
+
+	draw_named(&g);
+	strcpy(g.dev[3].name, "a\033[31mb\x9b"
+			      "1mc\xc2\x9b"
+			      "2md\x7f\xc3\xa9\xe6\xbc\xa2\xff");
+	rig_start(&g);
+	run_idle(&g);
+	assert_string_equal(sm_node_desc(g.sm, g.dev[3].guid),
+			    "a?[31mb?1mc\xc2?2md?\xc3\xa9\xe6\xbc\xa2\xff");
+	rig_close(&g);
+}
+
 static void check_outlive(const char *mechanism)
 {
 	struct rig g;
@@ -263,6 +279,7 @@ int main(void)
 		cmocka_unit_test(names_are_read_after_bring_up),
 		cmocka_unit_test(names_are_not_read_unless_configured),
 		cmocka_unit_test(trap_144_asks_again),
+		cmocka_unit_test(control_characters_of_names_are_not_kept),
 		cmocka_unit_test(names_are_kept_over_discoveries),
 		cmocka_unit_test(the_name_of_a_returning_node_is_read_again),
 		cmocka_unit_test(reading_names_delays_nothing_else),
