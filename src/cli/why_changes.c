@@ -43,7 +43,7 @@ bool why_had(const struct why_page *p, const json_t *changes)
 struct lasts {
 	struct {
 		const json_t *change, *far; /* NULL: nothing did; the other end */
-		bool down;
+		bool down, isolated;
 		unsigned downs;
 	} at[256];
 };
@@ -57,7 +57,9 @@ static void last_note(struct lasts *l, const struct why_page *p, const json_t *c
 
 	l->at[port].change = change;
 	l->at[port].far = near == a ? b : a;
-	l->at[port].down = !strcmp(ctl_text(link, "event"), "down") && !*ctl_isolation(change);
+	l->at[port].down = !strcmp(ctl_text(link, "event"), "down");
+	l->at[port].isolated = l->at[port].down && *ctl_isolation(change);
+	l->at[port].down &= !l->at[port].isolated;
 	l->at[port].downs += l->at[port].down;
 }
 
@@ -114,8 +116,15 @@ static bool lasts_judge(struct why_page *p, const struct lasts *l)
 	size_t before = json_array_size(p->suspicious);
 
 	for (unsigned i = 0; i < ARRAY_LEN(l->at); i++)
-		if (l->at[i].change && l->at[i].down)
+		if (l->at[i].down)
 			loss_judge(p, node, i, l->at[i].change, l->at[i].far);
+		else if (l->at[i].isolated &&
+			 !present) /* of a device that is there, its counters say it */
+			why_suspect(
+				p,
+				"the manager has isolated it (perf.isolate): the link at port %u to %s port %u is sick, and no route uses it until it is well",
+				i, ctl_text(l->at[i].far, "name"),
+				(unsigned)ctl_number(l->at[i].far, "port"));
 	json_decref(node);
 	return json_array_size(p->suspicious) > before;
 }

@@ -140,12 +140,22 @@ static void release(struct perf *p, struct perf_port *q, enum perf_event_kind ki
 		far->kept = true;
 }
 
-void perf_reinstate_all(struct perf *p, time_ps now)
+/* Without counters no link can get well. */
+static bool policy_isolates(const struct perf *p, const struct perf_device *d,
+			    const struct perf_port *q)
 {
-	p->now = perf_us(p, now);
+	bool between = d->is_switch && q->peer_is_switch;
+
+	return p->cfg.period && p->cfg.isolate != PERF_ISOLATE_OFF &&
+	       (between || p->cfg.isolate == PERF_ISOLATE_ALL);
+}
+
+void perf_health_reinstate(struct perf *p)
+{
 	for (size_t i = 0; i < p->devices.n; i++)
 		for (unsigned k = 0; p->devices.at[i].used && k < p->devices.at[i].nports; k++)
-			if (p->devices.at[i].ports[k].isolated)
+			if (p->devices.at[i].ports[k].isolated &&
+			    !policy_isolates(p, &p->devices.at[i], &p->devices.at[i].ports[k]))
 				release(p, &p->devices.at[i].ports[k], PERF_REINSTATE);
 }
 

@@ -73,7 +73,6 @@ static void window_change(struct perf *p, unsigned window)
 
 void perf_reconfigure(struct perf *p, const struct perf_config *c)
 {
-	bool off = c->isolate == PERF_ISOLATE_OFF && p->cfg.isolate != PERF_ISOLATE_OFF;
 	unsigned window = p->cfg.window;
 
 	if (c->watch != p->cfg.watch) /* parts have another length */
@@ -89,8 +88,7 @@ void perf_reconfigure(struct perf *p, const struct perf_config *c)
 	if (c->window != window)
 		window_change(p, c->window);
 	p->round_due = MIN(p->round_due, p->now + c->period / PS_PER_US);
-	if (off)
-		perf_reinstate_all(p, 0);
+	perf_health_reinstate(p);
 }
 
 void perf_time_back(struct perf *p, time_ps by)

@@ -183,8 +183,6 @@ bool perf_next(struct perf *p, struct perf_mad *out, time_ps now); /* false: not
 bool perf_event(struct perf *p, struct perf_event *ev);		   /* false: there are no more */
 /* The manager is another one: it has isolated nothing. If it only observes, counters are read although it is not master, and no link is isolated. */
 void perf_new_manager(struct perf *p, bool observes);
-/* Isolated links are reinstated: the policy says so no more. */
-void perf_reinstate_all(struct perf *p, time_ps now);
 
 void perf_status(const struct perf *p, struct perf_status *st);
 /* What all ports have counted since the first read of each, also those that are gone. */

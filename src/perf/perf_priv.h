@@ -178,6 +178,7 @@ void perf_health(struct perf *p, struct perf_device *d, struct perf_port *q, uin
 uint64_t perf_health_errors(const struct perf *p, const struct perf_port *q);
 uint64_t perf_health_bits(const struct perf *p, const struct perf_port *q);
 void perf_health_forget_orders(struct perf *p); /* another manager has had none */
+void perf_health_reinstate(struct perf *p);	/* links that the policy isolates no more */
 
 /* perf.c */
 void perf_tell(struct perf *p, const struct perf_event *ev);

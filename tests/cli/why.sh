@@ -33,7 +33,8 @@ page()
 	/^Switch.*"root0"/,/^$/s/^\(\[1\].*\)4xQDR/\11xQDR/' > net
 "$weft" fabric net --name "why$$" --no-console -q < /dev/null > fabric.log 2>&1 &
 pids="$pids $!"
-"$weft" sm --server "why$$" --state none --perf-period 200ms --perf-isolate switches 2> sm.log &
+echo 'perf: {period: 200ms, isolate: switches}' > sm.yaml
+"$weft" sm --server "why$$" --state none --config "$PWD/sm.yaml" 2> sm.log &
 pids="$pids $!"
 ok "the subnet comes up" "$weft" ctl --wait 20s wait
 ok "a host in good order" page 0 'host 4' 'host 4: host, H-0001000000000020, LID 11' \
@@ -68,6 +69,17 @@ sick()
 	cat out && false
 }
 ok "a sick link is called so, also when it is isolated" sick
+
+isolated_host()
+{
+	echo 'perf: {period: 200ms, isolate: all}' > sm.yaml
+	"$weft" ctl reload > /dev/null && "$weft" ctl fabric 'counter "leaf3"[2] SymbolErrorCounter 500' > /dev/null || return 1
+	until_true sh -c "'$weft' why 'host 7' | grep -q 'the manager has isolated it (perf.isolate): the link at port 1 to leaf3 port 2 is sick'" &&
+		! "$weft" why 'host 7' | grep 'it left the subnet' && "$weft" ctl status --json | jq -e '.subnet.held_ports == 0' > /dev/null &&
+		echo 'perf: {period: 200ms, isolate: switches}' > sm.yaml && "$weft" ctl reload > /dev/null &&
+		until_true "$weft" why 'host 7'
+}
+ok "a host that is isolated did not leave by itself; it returns when hosts are isolated no more" isolated_host
 
 flap()
 {

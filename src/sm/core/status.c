@@ -113,7 +113,7 @@ void sm_status(const struct sm *sm, struct sm_status *st)
 	st->alone = is_alone(sm);
 	st->staged = sm->routes.staged;
 	st->comparing = sm_balance_is_open(sm);
-	st->held = (uint32_t)sm->damp.held.n;
+	st->held = sm_damp_count(sm);
 	st->change_pending = sm->core.change_pending ||
 			     (sm->core.phase == SM_READY && sm_pkeys_open(sm)) ||
 			     sm_election_busy(sm) || sm->sweep.retry_at != TIME_NEVER ||

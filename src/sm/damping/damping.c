@@ -119,6 +119,15 @@ bool sm_damp_isolates_end(const struct sm *sm, uint64_t guid, unsigned num)
 	return e && e->ordered;
 }
 
+uint32_t sm_damp_count(const struct sm *sm)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < sm->damp.held.n; i++)
+		n += !sm->damp.ends.at[sm->damp.held.at[i]].ordered;
+	return n;
+}
+
 bool sm_port_held(const struct sm *sm, uint64_t node_guid, unsigned port)
 {
 	const struct sm_end *e = held_end(sm, node_guid, port);

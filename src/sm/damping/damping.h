@@ -51,6 +51,7 @@ void sm_damp_linked(struct sm *sm, uint32_t a, uint32_t b);
 void sm_damp_keep_states(struct sm *sm);
 bool sm_damp_holds(struct sm *sm, uint32_t port);
 bool sm_damp_holds_end(const struct sm *sm, uint64_t guid, unsigned num);
+uint32_t sm_damp_count(const struct sm *sm); /* ends that change too often; none by order */
 bool sm_damp_isolates_end(const struct sm *sm, uint64_t guid, unsigned num); /* by order */
 uint32_t sm_damp_release_only_way(
 	struct

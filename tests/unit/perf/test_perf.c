@@ -830,6 +830,36 @@ TEST(at_most_so_many_are_isolated)
 	end(&s);
 }
 
+/* Reloads that isolate less: only links between switches; nothing, as no counter would say when a link is well. */
+TEST(what_the_policy_isolates_no_more_is_reinstated)
+{
+	struct perf_config c = watched();
+	struct perf_status st;
+	struct story s;
+
+	c.isolate = PERF_ISOLATE_ALL;
+	c.well = 600 * PS_PER_S;
+	begin(&s, &c);
+	run(&s, 2500);
+	s.agents[1].count[2][PERF_SYMBOL_ERROR] += 50;
+	s.agents[6].count[1][PERF_SYMBOL_ERROR] += 50; /* h2 */
+	run(&s, 5000);
+	assert_int_equal(events_of(&s, PERF_ISOLATE), 2);
+	c.isolate = PERF_ISOLATE_SWITCHES;
+	perf_reconfigure(s.perf, &c);
+	run(&s, 2000);
+	assert_int_equal(events_of(&s, PERF_REINSTATE), 1);
+	assert_int_not_equal(fab_node_by_guid(sm_fabric(lab_sm(s.lab)), H2), FAB_NONE);
+	assert_int_equal(lab_status(s.lab)->held, 0); /* isolated is not held */
+	c.period = 0;
+	perf_reconfigure(s.perf, &c);
+	run(&s, 2000);
+	assert_int_equal(events_of(&s, PERF_REINSTATE), 2);
+	perf_status(s.perf, &st);
+	assert_int_equal(st.isolated, 0);
+	end(&s);
+}
+
 /* Days are kept from now on: devices are made again, and what was isolated is not for ever. */
 TEST(other_samples_are_kept)
 {
@@ -941,6 +971,7 @@ int main(void)
 		cmocka_unit_test(a_sick_link_is_isolated_and_reinstated),
 		cmocka_unit_test(the_only_way_stays_in_use),
 		cmocka_unit_test(at_most_so_many_are_isolated),
+		cmocka_unit_test(what_the_policy_isolates_no_more_is_reinstated),
 		cmocka_unit_test(other_samples_are_kept),
 		cmocka_unit_test(a_host_is_isolated_and_returns),
 		cmocka_unit_test(the_clock_is_set_back),
