@@ -11,6 +11,9 @@
 #include <search.h>
 #include <strings.h>
 
+/* Room for a GUID behind a name: 80 bytes. */
+enum { GUID_SIZE = 24, NAME_MOST = 80 - GUID_SIZE };
+
 struct finder {
 	const struct fab *f;
 	struct slurm_tree *t;
@@ -104,6 +107,30 @@ static void leaf_fill(struct finder *w, node_id sw, struct slurm_switch *s)
 	}
 }
 
+/* Switches that never got a name of their own have that of their maker, all the same: such a leaf is called by its GUID as well. */
+static void leaves_tell_apart(struct finder *w)
+{
+	struct slurm_tree *t = w->t;
+	bool *same = mem_zarray(t->n + 1, sizeof(*same));
+
+	for (size_t i = 0; i < t->n; i++)
+		for (size_t k = i + 1; k < t->n; k++)
+			if (!strcmp(t->at[i].name, t->at[k].name))
+				same[i] = same[k] = true;
+	for (uint32_t s = 0; s < w->f->nswitches; s++) {
+		uint32_t leaf = w->owner[s];
+		char *name;
+
+		if (leaf == FAB_NONE || (!same[leaf] && *t->at[leaf].name))
+			continue;
+		name = t->at[leaf].name;
+		snprintf(name + MIN(strlen(name), NAME_MOST), GUID_SIZE, "%s%016llx",
+			 *name ? "-" : "switch-",
+			 (unsigned long long)w->f->nodes[w->f->switches[s]].guid);
+	}
+	free(same);
+}
+
 static void leaves_add(struct finder *w)
 {
 	char name[80];
@@ -123,6 +150,7 @@ static void leaves_add(struct finder *w)
 		w->t->at[w->owner[s]].count = probe.count;
 		w->t->least = w->t->least ? MIN(w->t->least, probe.count) : probe.count;
 	}
+	leaves_tell_apart(w);
 }
 
 /* ---- levels ---- */
@@ -238,9 +266,7 @@ static int names_check(const struct slurm_tree *t, struct err *e)
 		names[i] = t->at[i].name;
 	qsort(names, t->n, sizeof(*names), name_order);
 	for (size_t i = 0; i < t->n && !rc; i++)
-		if (!*names[i])
-			rc = err_set(e, -EINVAL, "found a switch without a name, expected names");
-		else if (i && !strcmp(names[i], names[i - 1]))
+		if (i && !strcmp(names[i], names[i - 1]))
 			rc = err_set(e, -EINVAL,
 				     "found two switches called '%s', expected different names",
 				     names[i]);

@@ -21,8 +21,8 @@ struct slurm_tree {
 	unsigned least; /* nodes of a leaf */
 };
 
-/* Of hosts with wanted[node], or of all with NULL. 0, or -EINVAL with e filled: there is no switch with such hosts, or names are used
- * twice. */
+/* Of hosts with wanted[node], or of all with NULL. 0, or -EINVAL with e filled: there is no switch with such hosts, or a leaf has
+ * the name of a level. */
 int slurm_tree_find(const struct fab *f, const bool *wanted, struct slurm_tree *t, struct err *e);
 void slurm_tree_free(struct slurm_tree *t);
 

@@ -214,6 +214,17 @@ one_group()
 	done
 }
 ok "one group as blocks; what is refused" one_group
+unnamed()
+{
+	"$weft" topo gen mtree 4 2 | sed 's/"leaf[01]"/"Quantum Mellanox Technologies"/g; s/"leaf2"/"葉"/g' | weft_slurm > out && cat > want << 'END' && diff want out
+SwitchName=QuantumMellanoxTechnologies-0002000000000001 Nodes=host0,host1
+SwitchName=QuantumMellanoxTechnologies-0002000000000002 Nodes=host2,host3
+SwitchName=switch-0002000000000003 Nodes=host4,host5
+SwitchName=leaf3 Nodes=host6,host7
+SwitchName=level1-0 Switches=QuantumMellanoxTechnologies-0002000000000001,QuantumMellanoxTechnologies-0002000000000002,switch-0002000000000003,leaf3
+END
+}
+ok "switches that have one name, or none" unnamed
 ok "a torus: leaves below one switch" sh -c "'$weft' topo gen torus 4 4 | '$weft' topo slurm - | grep -c 'Switches=' | grep -qx 1"
 
 # LIDs only on request; a running manager gives the second side.
