@@ -175,8 +175,9 @@ static void take(struct perf *p, struct perf_device *d, struct perf_port *q, con
 	if (a->elapsed && (a->bits[PERF_XMIT_DATA] || a->bits[PERF_SYMBOL_ERROR]))
 		record(p, d, q, a, by);
 	if (a->bits[PERF_SYMBOL_ERROR])
-		perf_health(p, d, q, by[PERF_SYMBOL_ERROR], by[PERF_LINK_RECOVERY],
-			    by[PERF_LINK_DOWNED]);
+		perf_health(p, d, q,
+			    &(struct perf_read){by[PERF_SYMBOL_ERROR], by[PERF_LINK_RECOVERY],
+						by[PERF_LINK_DOWNED], a->elapsed});
 }
 
 static uint64_t since(const struct perf *p, uint64_t read)

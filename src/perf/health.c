@@ -203,12 +203,21 @@ static void get_well(struct perf *p, struct perf_device *d, struct perf_port *q)
 		release(p, q, PERF_REINSTATE);
 }
 
-static void watch_recovery(struct perf *p, struct perf_device *d, struct perf_port *q, uint64_t sum)
+/* A full counter counts no more: that its link is quiet says nothing. */
+static bool is_calm(const struct perf *p, const struct perf_port *q, const struct perf_read *r,
+		    uint64_t sum)
+{
+	bool blind = r->elapsed && q->saturated & 1u << PERF_SYMBOL_ERROR;
+
+	return !blind && sum * 10 < threshold(p, q);
+}
+
+static void watch_recovery(struct perf *p, struct perf_device *d, struct perf_port *q, bool calm)
 {
 	uint64_t needed = p->cfg.well / PS_PER_US << MIN(q->times_sick - 1, DOUBLE);
 
 	q->last_sick = p->now;
-	if (sum * 10 >= threshold(p, q))
+	if (!calm)
 		q->calm_at = PERF_NEVER;
 	else if (q->calm_at == PERF_NEVER)
 		q->calm_at = p->now;
@@ -216,18 +225,28 @@ static void watch_recovery(struct perf *p, struct perf_device *d, struct perf_po
 		get_well(p, d, q);
 }
 
-void perf_health(struct perf *p, struct perf_device *d, struct perf_port *q, uint64_t symbols,
-		 uint64_t recoveries, uint64_t downs)
+/* Errors of a longer time than is watched, when reads are rare or a device was silent: the share that falls into it. */
+static uint64_t errors_watched(const struct perf *p, const struct perf_read *r)
+{
+	/* Symbol errors of a link that is trained again say nothing about the link. */
+	uint64_t errors = r->downs ? r->downs * WEIGHT : r->symbols + r->recoveries * WEIGHT;
+	uint64_t watch = p->cfg.watch / PS_PER_US;
+
+	errors = MIN(errors, (uint64_t)UINT32_MAX);
+	return r->elapsed > watch ? errors * watch / r->elapsed : errors;
+}
+
+void perf_health(struct perf *p, struct perf_device *d, struct perf_port *q,
+		 const struct perf_read *r)
 {
 	uint64_t sum;
 
-	/* Symbol errors of a link that is trained again say nothing about the link. */
-	add(p, q, downs ? downs * WEIGHT : symbols + recoveries * WEIGHT);
+	add(p, q, errors_watched(p, r));
 	sum = perf_health_errors(p, q);
 	if (!q->sick && q->bps && sum >= threshold(p, q))
 		fall_sick(p, d, q);
 	else if (q->sick)
-		watch_recovery(p, d, q, sum);
+		watch_recovery(p, d, q, is_calm(p, q, r, sum));
 	look_after(p, q);
 	if (q->sick && may_isolate(p, d, q))
 		isolate(p, d, q);

@@ -173,8 +173,12 @@ void perf_counters_cleared(struct perf *p, struct perf_device *d, struct perf_po
 			   const struct iba_port_counters *v, uint32_t select);
 
 /* health.c */
-void perf_health(struct perf *p, struct perf_device *d, struct perf_port *q, uint64_t symbols,
-		 uint64_t recoveries, uint64_t downs);
+/* What a port has counted since it was read last, before so many microseconds; 0: it was not read. */
+struct perf_read {
+	uint64_t symbols, recoveries, downs, elapsed;
+};
+void perf_health(struct perf *p, struct perf_device *d, struct perf_port *q,
+		 const struct perf_read *r);
 uint64_t perf_health_errors(const struct perf *p, const struct perf_port *q);
 uint64_t perf_health_bits(const struct perf *p, const struct perf_port *q);
 void perf_health_forget_orders(struct perf *p); /* another manager has had none */

@@ -540,7 +540,7 @@ static void unreachable_recover(struct perf *p)
 
 		for (unsigned k = 0; d->used && d->gone != PERF_NEVER && k < d->nports; k++)
 			if (d->ports[k].isolated)
-				perf_health(p, d, &d->ports[k], 0, 0, 0);
+				perf_health(p, d, &d->ports[k], &(struct perf_read){0});
 	}
 }
 

@@ -830,6 +830,46 @@ TEST(at_most_so_many_are_isolated)
 	end(&s);
 }
 
+/* Errors of an hour are not those of a minute: 20 within 30 s are 6.7 within 10 s. */
+TEST(errors_between_rare_reads)
+{
+	struct perf_config c = watched();
+	struct story s;
+
+	c.period = 30 * PS_PER_S;
+	c.watch = 10 * PS_PER_S;
+	begin(&s, &c);
+	run(&s, 31000);
+	s.agents[1].count[3][PERF_SYMBOL_ERROR] += 20;
+	run(&s, 30000);
+	assert_int_equal(events_of(&s, PERF_SICK), 0);
+	s.agents[1].count[3][PERF_SYMBOL_ERROR] += 60;
+	run(&s, 30000);
+	assert_int_equal(events_of(&s, PERF_SICK), 1);
+	end(&s);
+}
+
+/* A counter that is full counts no more errors: the link stays sick until it is cleared. */
+TEST(a_link_with_a_full_counter_does_not_get_well)
+{
+	struct perf_config c = watched();
+	struct story s;
+
+	begin(&s, &c);
+	s.agents[1].caps = 0;
+	s.agents[1].caps2 = 0;
+	run(&s, 2500);
+	s.agents[1].count[3][PERF_SYMBOL_ERROR] += 70000;
+	run(&s, 60000);
+	assert_int_equal(events_of(&s, PERF_SICK), 1);
+	assert_int_equal(events_of(&s, PERF_SATURATED), 1);
+	assert_int_equal(events_of(&s, PERF_WELL), 0);
+	s.agents[1].count[3][PERF_SYMBOL_ERROR] = 0; /* as by perfquery -R */
+	run(&s, 60000);
+	assert_int_equal(events_of(&s, PERF_WELL), 1);
+	end(&s);
+}
+
 /* Reloads that isolate less: only links between switches; nothing, as no counter would say when a link is well. */
 TEST(what_the_policy_isolates_no_more_is_reinstated)
 {
@@ -971,6 +1011,8 @@ int main(void)
 		cmocka_unit_test(a_sick_link_is_isolated_and_reinstated),
 		cmocka_unit_test(the_only_way_stays_in_use),
 		cmocka_unit_test(at_most_so_many_are_isolated),
+		cmocka_unit_test(errors_between_rare_reads),
+		cmocka_unit_test(a_link_with_a_full_counter_does_not_get_well),
 		cmocka_unit_test(what_the_policy_isolates_no_more_is_reinstated),
 		cmocka_unit_test(other_samples_are_kept),
 		cmocka_unit_test(a_host_is_isolated_and_returns),
