@@ -202,6 +202,9 @@ int cfg_place_check(const struct setting *k, const struct settings *c, struct er
 		return 0;
 	if (k->kind != SETTING_TEXT || !*text || !strcmp(text, "auto"))
 		return 0;
+	if (!is_dir && !stat(text, &st) && S_ISDIR(st.st_mode))
+		return err_set(e, -EISDIR, "%s.%s: expected a file, found the directory '%s'",
+			       k->section, k->key, text);
 	slash = strrchr(text, '/');
 	if (is_dir)
 		snprintf(dir, sizeof(dir), "%s", text);
