@@ -112,6 +112,8 @@ int ctl_memberships(const struct ctl_ask *a, struct json *j, struct err *e)
 		return -EINVAL;
 	if (!a->v->sa)
 		return err_set(e, -EAGAIN, "subnet administration does not run yet");
+	if (a->v->cfg->sm.observe)
+		return err_set(e, -EINVAL, "partitions and groups are those of another manager");
 	w.node = w.f->ports[at].node;
 	json_hex64(j, "guid", w.guid);
 	json_str(j, "name", view_end_name(a->v->sm, w.f, w.guid, w.node));

@@ -196,6 +196,7 @@ beside()
 	fabric counter 'leaf3[5]' SymbolErrorCounter 200 &&
 		until_true sh -c "'$weft' ctl --socket '$dir/perf' sick --json | jq -e '.sick >= 1 and .isolated == 0'" &&
 		"$weft" ctl --socket "$dir/perf" counters --json | jq -e '.bad <= .timeouts' && "$weft" top --socket "$dir/perf" --once &&
+		"$weft" why --socket "$dir/perf" 'host 1' > out && grep -qx 'partitions     not known' out &&
 		"$weft" ctl --socket "$dir/perf" stop
 }
 ok "weft perf reads them beside the manager at the same port, and isolates nothing" beside
