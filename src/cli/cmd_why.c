@@ -35,34 +35,45 @@ const json_t *why_port_of(const json_t *node, unsigned num)
 	return NULL;
 }
 
-/* What both ends of the cable could; 0 where the other end cannot be asked. */
-static struct why_rate both_could(const json_t *port)
+/* What both ends of the cable could, and what they are set to at most; 0 where the other end cannot be asked. */
+struct could {
+	struct why_rate could, set;
+};
+
+static struct could both_could(const json_t *port)
 {
-	const json_t *peer = json_object_get(port, "peer");
+	const json_t *peer = json_object_get(port, "peer"), *far;
+	struct could c = {0};
 	json_t *other;
-	struct why_rate r = {0};
 
 	if (!json_is_object(peer))
-		return r;
+		return c;
 	other = running_ask_about(&o.from, "node", "node", ctl_text(peer, "guid"));
-	if (why_port_of(other, (unsigned)ctl_number(peer, "port")))
-		r = why_rate_common(
-			why_rate_supported(port),
-			why_rate_supported(why_port_of(other, (unsigned)ctl_number(peer, "port"))));
+	far = why_port_of(other, (unsigned)ctl_number(peer, "port"));
+	if (far) {
+		c.could = why_rate_common(why_rate_supported(port), why_rate_supported(far));
+		c.set = why_rate_common(why_rate_enabled(port), why_rate_enabled(far));
+	}
 	json_decref(other);
-	return r;
+	return c;
 }
 
 static void port_judge(struct why_page *p, const json_t *port, struct why_rate now,
-		       struct why_rate could)
+		       const struct could *c)
 {
 	const json_t *peer = json_object_get(port, "peer");
 	unsigned num = (unsigned)ctl_number(port, "port");
 	char a[24], b[24];
 
 	why_rate_text(now, a);
-	why_rate_text(could, b);
-	if (why_rate_less(now, could))
+	why_rate_text(c->could, b);
+	if (why_rate_less(now, c->could) && c->set.width && c->set.speed &&
+	    !why_rate_less(now, c->set))
+		why_suspect(
+			p,
+			"port %u runs at %s, though both ends could %s: one of them is set to no more (LinkSpeedEnabled, LinkWidthEnabled)",
+			num, a, b);
+	else if (why_rate_less(now, c->could))
 		why_suspect(
 			p,
 			"port %u runs at %s, though both ends could %s: reseat or replace the cable to %s port %u",
@@ -75,7 +86,8 @@ static void port_judge(struct why_page *p, const json_t *port, struct why_rate n
 static void port_add(struct why_page *p, json_t *list, const json_t *port)
 {
 	json_t *row = json_object(), *peer = json_object_get(port, "peer");
-	struct why_rate now = why_rate_active(port), could = both_could(port);
+	struct why_rate now = why_rate_active(port);
+	struct could c = both_could(port);
 	char text[24];
 
 	json_object_set_new(row, "port", json_integer((json_int_t)ctl_number(port, "port")));
@@ -85,11 +97,11 @@ static void port_add(struct why_page *p, json_t *list, const json_t *port)
 	if (json_is_object(peer)) {
 		why_rate_text(now, text);
 		json_object_set_new(row, "rate", json_string(text));
-		why_rate_text(could, text);
-		if (could.width && could.speed)
+		why_rate_text(c.could, text);
+		if (c.could.width && c.could.speed)
 			json_object_set_new(row, "could", json_string(text));
 		json_object_set(row, "peer", peer);
-		port_judge(p, port, now, could);
+		port_judge(p, port, now, &c);
 	}
 	json_array_append_new(list, row);
 }
@@ -200,8 +212,9 @@ static void slower_judge(struct why_page *p, const json_t *worst)
 {
 	const json_t *a = json_object_get(worst, "from"), *b = json_object_get(worst, "to");
 
-	why_suspect(p, "routes of %u hosts to it pass a slower link: %s port %u - %s port %u, %s",
-		    (unsigned)ctl_number(worst, "hosts"), ctl_text(a, "name"),
+	why_suspect(p, "routes of %u host%s to it pass a slower link: %s port %u - %s port %u, %s",
+		    (unsigned)ctl_number(worst, "hosts"),
+		    ctl_number(worst, "hosts") == 1 ? "" : "s", ctl_text(a, "name"),
 		    (unsigned)ctl_number(a, "port"), ctl_text(b, "name"),
 		    (unsigned)ctl_number(b, "port"), ctl_text(worst, "rate"));
 }

@@ -45,6 +45,7 @@ struct why_rate {
 };
 struct why_rate why_rate_active(const json_t *port);
 struct why_rate why_rate_supported(const json_t *port);
+struct why_rate why_rate_enabled(const json_t *port); /* what it is set to at most */
 struct why_rate why_rate_common(struct why_rate a, struct why_rate b); /* the best that both can */
 bool why_rate_less(struct why_rate a, struct why_rate b);
 void why_rate_text(struct why_rate r, char buf[24]);

@@ -38,15 +38,12 @@ struct why_rate why_rate_active(const json_t *port)
 	return r;
 }
 
-/* IBA 14.2.5.6: bits of LinkWidthSupported, LinkSpeedSupported and LinkSpeedExtSupported. */
-struct why_rate why_rate_supported(const json_t *port)
+/* IBA 14.2.5.6: bits of LinkWidthSupported, LinkSpeedSupported and LinkSpeedExtSupported, or of those that are enabled. */
+static struct why_rate best_of(unsigned w, unsigned s, unsigned x)
 {
 	static const struct {
 		unsigned bit, lanes;
 	} widths[] = {{1, 1}, {16, 2}, {2, 4}, {4, 8}, {8, 12}};
-	unsigned w = number(field(port, "width_supported")),
-		 s = number(field(port, "speed_supported")),
-		 x = number(field(port, "speed_ext_supported"));
 	struct why_rate r = {0};
 
 	for (unsigned i = 0; i < ARRAY_LEN(widths); i++)
@@ -57,6 +54,19 @@ struct why_rate why_rate_supported(const json_t *port)
 		if (x & 1u << bit)
 			r.speed = FAB_FDR + bit;
 	return r;
+}
+
+struct why_rate why_rate_supported(const json_t *port)
+{
+	return best_of(number(field(port, "width_supported")),
+		       number(field(port, "speed_supported")),
+		       number(field(port, "speed_ext_supported")));
+}
+
+struct why_rate why_rate_enabled(const json_t *port)
+{
+	return best_of(number(field(port, "width_enabled")), number(field(port, "speed_enabled")),
+		       number(field(port, "speed_ext_enabled")));
 }
 
 struct why_rate why_rate_common(struct why_rate a, struct why_rate b)

@@ -98,26 +98,39 @@ static uint64_t own_rate(const struct fab *f, node_id n)
 	return best;
 }
 
+/* Of several the one with most hosts. A slow link of a host is that host's matter: those count if asked for only. */
+static port_id slowest(const struct fab *f, const uint32_t *uses, bool of_hosts)
+{
+	port_id worst = FAB_NONE;
+
+	for (port_id p = 0; p < f->nports; p++)
+		if (uses[p] && (of_hosts || fab_is_switch(f, f->ports[p].node)) &&
+		    (worst == FAB_NONE || rate(&f->ports[p]) < rate(&f->ports[worst]) ||
+		     (rate(&f->ports[p]) == rate(&f->ports[worst]) && uses[p] > uses[worst])))
+			worst = p;
+	return worst;
+}
+
 json_t *why_worst_link(const struct fab *f, node_id to, const char *out)
 {
 	uint32_t *uses = mem_zarray(f->nports + 1, sizeof(*uses)), *place = places(f), arrive = 0;
-	port_id worst = FAB_NONE;
 	json_t *w = NULL;
+	port_id worst;
+	bool shared;
 	char text[24];
 
 	for (node_id n = 0; n < f->nnodes && strlen(out) >= 2 * (size_t)f->nswitches; n++)
 		if (!fab_is_switch(f, n) && n != to)
 			arrive += walk(f, place, out, n, to, uses);
-	for (port_id p = 0; p < f->nports; p++)
-		if (uses[p] &&
-		    (worst == FAB_NONE || rate(&f->ports[p]) < rate(&f->ports[worst]) ||
-		     (rate(&f->ports[p]) == rate(&f->ports[worst]) && uses[p] > uses[worst])))
-			worst = p;
+	worst = slowest(f, uses, false);
+	shared = worst != FAB_NONE;
+	if (!shared)
+		worst = slowest(f, uses, true);
 	if (worst != FAB_NONE) {
 		why_rate_text((struct why_rate){f->ports[worst].width, f->ports[worst].speed},
 			      text);
 		w = json_pack("{s:i, s:b, s:{s:o, s:o, s:s, s:i}}", "hosts", (int)arrive, "slower",
-			      rate(&f->ports[worst]) < own_rate(f, to), "worst", "from",
+			      shared && rate(&f->ports[worst]) < own_rate(f, to), "worst", "from",
 			      end_json(f, worst), "to", end_json(f, f->ports[worst].peer), "rate",
 			      text, "hosts", (int)uses[worst]);
 	}

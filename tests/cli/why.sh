@@ -112,6 +112,31 @@ lost()
 ok "and its switch says which link is missing" lost
 "$weft" ctl stop > /dev/null
 
+# A host has a slow link of its own, which is no matter of others; a link that both ends set to less than they could.
+"$weft" topo gen mtree 4 2 | sed '/"host 5"$/,/^$/s/^\(\[1\].*\)4xQDR/\11xQDR/; /^Switch.*"leaf2"/,/^$/s/^\(\[2\].*\)4xQDR/\11xQDR/' > slow.net
+"$weft" fabric slow.net --name "slow$$" --no-console -q < /dev/null > fabric.log 2>&1 &
+pids="$pids $!"
+slow_manager()
+{
+	"$weft" sm --server "slow$$" --control "$PWD/slow.sock" --state none "$@" 2> sm.log &
+	pids="$pids $!"
+	"$weft" ctl --socket slow.sock --wait 20s wait
+}
+slow_host()
+{
+	slow_manager && "$weft" why --socket slow.sock 'host 5' --json > out &&
+		jq -e '.ports[0].rate == "1x QDR" and .routes.hosts == 7' out && "$weft" why --socket slow.sock root1 --json > out &&
+		jq -e '.routes.worst.rate == "4x QDR" and (.suspicious == [])' out
+}
+ok "a slow link of one host is not suspicious elsewhere" slow_host
+set_slow()
+{
+	"$weft" ctl --socket slow.sock stop && slow_manager --link-speed 1 || return 1
+	"$weft" why --socket slow.sock 'leaf0[3]' | tee out | grep 'port 3 runs at 4x SDR, though both ends could 4x QDR: one of them is set to no more' ||
+		{ cat out && false; }
+}
+ok "a link that is set to less is not called a bad cable" set_slow
+
 # Names that are hard: two hosts have one, two end like a port; partitions, a virtual machine, a link that is held.
 "$weft" topo gen kary 2 3 --vfs 2 | sed 's/"host [01]"/"twin"/g; s/"host 2"/"rack[3]"/g; s/"host 3"/"rack:4"/g' > names.net
 printf 'Default=0x7fff: ALL_SWITCHES=full, SELF=full, 0x0200000000000028=both;\nstorage=0x12: 0x0200000000000024=full, 0x0200000000000020=limited;\n' > partitions.conf
