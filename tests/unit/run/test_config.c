@@ -295,6 +295,10 @@ static void places_check(const char *path, int fd)
 	assert_string_equal(got.s,
 			    "0:0 log.file: expected a file in a directory that exists, found "
 			    "'/nonexistent/log'\n");
+	got.len = 0;
+	snprintf(c.log_file, sizeof(c.log_file), "/tmp");
+	assert_int_equal(run_config_places(&c, keep_first, &got), 1);
+	assert_string_equal(got.s, "0:0 log.file: expected a file, found the directory '/tmp'\n");
 	strbuf_free(&got);
 	assert_int_equal(ftruncate(fd, 0), 0);
 	assert_int_equal(pwrite(fd, "a: 1\n", 5, 0), 5);
