@@ -184,6 +184,63 @@ static int diff_text(const struct fab *const f[2], const fab_diff_list *l, const
 	return cli_write("-", &b);
 }
 
+/* ---- links that are plugged, though the running manager uses none of them ---- */
+
+static const char *unused_why(const json_t *node, unsigned port)
+{
+	const json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(node, "ports"), i, row)
+	{
+		if (json_integer_value(json_object_get(row, "port")) != port)
+			continue;
+		if (json_is_true(json_object_get(row, "isolated")))
+			return "it is sick, and the manager has isolated it";
+		if (json_is_true(json_object_get(row, "held")))
+			return "it changes too often, and the manager holds it down";
+	}
+	return NULL;
+}
+
+/* The last answer is kept: links come by switch. */
+struct last_node {
+	uint64_t guid;
+	json_t *answer;
+};
+
+static const char *unused_end(struct last_node *l, uint64_t guid, unsigned port)
+{
+	char text[24];
+
+	if (l->guid != guid) {
+		snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)guid);
+		json_decref(l->answer);
+		l->answer = running_ask_about(&o.from, "node", "node", text);
+		l->guid = guid;
+	}
+	return unused_why(l->answer, port);
+}
+
+static void unused_explain(fab_diff_list *l)
+{
+	struct last_node a = {0}, b = {0};
+
+	for (size_t i = 0; i < l->n; i++) {
+		struct fab_diff_item *d = &l->at[i];
+		const char *why;
+
+		if (d->kind != FAB_LINK_GONE || d->text)
+			continue;
+		why = unused_end(&a, d->guid_a, d->port_a);
+		why = why ? why : unused_end(&b, d->guid_b, d->port_b);
+		if (why)
+			d->text = mem_strdup(why);
+	}
+	json_decref(a.answer);
+	json_decref(b.answer);
+}
+
 static int diff_show(const struct fab *const f[2])
 {
 	fab_diff_list l = {0};
@@ -192,6 +249,8 @@ static int diff_show(const struct fab *const f[2])
 
 	fab_diff_some(f[0], f[1], o.lids ? FAB_DIFF_LIDS : 0, &l);
 	cable_diff(f[0], f[1], &l, &cables);
+	if (o.live)
+		unused_explain(&l);
 	rc = cli_json ? diff_json(f, &l, &cables) : diff_text(f, &l, &cables);
 	if (rc == CLI_OK && (l.n || cables.n))
 		rc = CLI_NO;
@@ -359,7 +418,8 @@ const struct cli_cmd cmd_topo_diff = {
 	.about =
 		"Nodes are compared by GUID; their order in the files does not matter, LIDs only with --lids. "
 		"Cables that exchanged their ends, that are plugged elsewhere, and links that are slower are "
-		"named as such. The status is 0 if the netlists are equal and 1 if they differ.",
+		"named as such; with --live also links that the manager isolates or holds down. The status is 0 if the netlists are "
+		"equal and 1 if they differ.",
 	.examples =
 		"weft topo diff yesterday.txt today.txt\nibnetdiscover | weft topo diff plan.txt -\n"
 		"weft topo diff plan.txt --live\nweft topo diff plan.topo --live --names",

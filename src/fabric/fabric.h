@@ -310,7 +310,7 @@ struct fab_diff_item {
 	enum fab_diff_kind kind;
 	uint64_t guid_a, guid_b; /* b: the other end of a link, else 0 */
 	uint8_t port_a, port_b;
-	char *text; /* for FAB_NODE_CHANGED: what changed */
+	char *text; /* for FAB_NODE_CHANGED: what changed; of others NULL, or what a caller adds */
 };
 typedef VEC(struct fab_diff_item) fab_diff_list;
 

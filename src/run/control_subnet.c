@@ -208,6 +208,8 @@ void ctl_port_row(struct json *j, const struct ctl_ask *a, const struct fab *f, 
 		more(j, &pi);
 	if (sm_port_held(a->v->sm, f->nodes[n].guid, f->ports[p].num))
 		json_bool(j, "held", true);
+	if (sm_port_isolated(a->v->sm, f->nodes[n].guid, f->ports[p].num))
+		json_bool(j, "isolated", true);
 	peer_member(j, a, f, f->ports[p].peer);
 	json_close(j);
 }

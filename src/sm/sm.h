@@ -939,6 +939,8 @@ bool sm_switch_info(const struct sm *sm, uint64_t node_guid, struct iba_switch_i
 bool sm_port_info(const struct sm *sm, uint64_t node_guid, unsigned port, struct iba_port_info *pi);
 /* The link at this port of a switch changes too often and counts as Down (cfg.flaps). */
 bool sm_port_held(const struct sm *sm, uint64_t node_guid, unsigned port);
+/* It is isolated by order (SM_EV_ISOLATE). */
+bool sm_port_isolated(const struct sm *sm, uint64_t node_guid, unsigned port);
 
 /* ---- for subnet administration ---- */
 

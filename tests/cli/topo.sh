@@ -231,7 +231,8 @@ ok "a torus: leaves below one switch" sh -c "'$weft' topo gen torus 4 4 | '$weft
 "$weft" fabric plan --name "topo$$" --no-console -q < /dev/null > fabric.log 2>&1 &
 pids="$pids $!"
 mkdir dumps
-"$weft" sm --server "topo$$" --state none --dumps dumps 2> sm.log &
+"$weft" sm --server "topo$$" --state none --dumps dumps --damping-changes 4 --damping-hold 3600s --perf-period 200ms --perf-isolate switches \
+	2> sm.log &
 pids="$pids $!"
 ok "the subnet comes up" "$weft" ctl --wait 20s wait
 ok "the subnet is like its plan" sh -c "'$weft' topo diff plan --live | grep -qx 'no difference'"
@@ -255,4 +256,20 @@ dumped()
 		"$weft" topo diff dumps/opensm-subnet.lst --live --lids | grep -qx 'no difference'
 }
 ok "opensm-subnet.lst is the subnet again" dumped
+# Links that are plugged, but out of use: nobody has to look for their cables.
+unused()
+{
+	for order in unlink relink unlink relink unlink relink; do
+		"$weft" ctl fabric "$order \"leaf2\"[4]" && "$weft" ctl wait || return 1
+	done
+	"$weft" ctl fabric 'counter "leaf1"[3] SymbolErrorCounter 500' && until_true is_isolated || return 1
+	"$weft" topo diff plan --live > out
+	grep '^- link removed .*"leaf1"\[3\] - .*"root0"\[2\]: it is sick, and the manager has isolated it$' out &&
+		grep '^- link removed .*"leaf2"\[4\] - .*"root1"\[3\]: it changes too often, and the manager holds it down$' out || { cat out && false; }
+}
+is_isolated()
+{
+	"$weft" ctl sick --json | grep '"isolated": 1'
+}
+ok "links that are out of use are not missing cables" unused
 echo "1..$n"

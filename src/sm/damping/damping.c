@@ -135,6 +135,11 @@ bool sm_port_held(const struct sm *sm, uint64_t node_guid, unsigned port)
 	return e && !e->ordered;
 }
 
+bool sm_port_isolated(const struct sm *sm, uint64_t node_guid, unsigned port)
+{
+	return sm_damp_isolates_end(sm, node_guid, port);
+}
+
 /* The other end of the link, if both ends agree: a cable may have moved. */
 static uint32_t other(const struct sm_damp *d, uint32_t at)
 {
