@@ -8,7 +8,7 @@
 
 #define HAS(q, component) sa_asks(q, service, component)
 
-enum { ID_BYTES = 26, KEY_OFF = 32, RECORD = 176, FOR_EVER = -1 };
+enum { ID_BYTES = 26, LEASE_OFF = 28, KEY_OFF = 32, RECORD = 176, FOR_EVER = -1 };
 
 static size_t place(const struct sa *sa, const uint8_t id[ID_BYTES], bool *found)
 {
@@ -117,8 +117,11 @@ static bool port_has_key(struct sa *sa, const struct iba_sa_service *r)
 static void set(struct sa *sa, const struct sa_request *q, const struct iba_sa_service *ask,
 		struct sa_answer *a)
 {
-	uint8_t gid[16];
+	uint8_t gid[16], record[RECORD];
 
+	memcpy(record, q->query, RECORD);
+	if (!HAS(q, lease)) /* then it has no end */
+		memset(record + LEASE_OFF, 0xff, 4);
 	gid_of(sa, ask, gid);
 	if (!HAS(q, id) || !HAS(q, gid))
 		a->status = IBA_SA_FEW_COMPONENTS;
@@ -126,11 +129,11 @@ static void set(struct sa *sa, const struct sa_request *q, const struct iba_sa_s
 		a->status = IBA_SA_BAD_GID;
 	else if (!is_own(sa, q, ask) || !port_has_key(sa, ask))
 		a->status = IBA_SA_INVALID;
-	else if (!store(sa, q->query, q->now))
+	else if (!store(sa, record, q->now))
 		a->status = IBA_SA_NO_RESOURCES;
 	if (a->status)
 		return;
-	memcpy(sa_record(a), q->query, RECORD);
+	memcpy(sa_record(a), record, RECORD);
 	hide_key(q, a->bytes);
 }
 
