@@ -725,7 +725,7 @@ struct sm_note {
 				most; /* VLs of the routes; that every link between switches has */
 		} lanes;
 		struct {
-			char list[32], text[64]; /* the setting, and the first entry */
+			char list[32], first[64]; /* the setting, and the first entry */
 			uint32_t entries;
 		} unknown;
 	};

@@ -229,7 +229,7 @@ static void entry_compare(void *ctx, const char *text)
 		  : rt_node_named(&x->naming, text) != FAB_NONE)
 		return;
 	if (!x->note.unknown.entries++)
-		snprintf(x->note.unknown.text, sizeof(x->note.unknown.text), "%s", text);
+		snprintf(x->note.unknown.first, sizeof(x->note.unknown.first), "%s", text);
 }
 
 static void list_compare(struct sm *sm, struct comparison *x, const char *key, const char *list)

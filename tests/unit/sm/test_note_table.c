@@ -98,7 +98,7 @@ static const struct {
 	 "{\"engine\":\"updn\",\"why\":\"bisections 0.262, shifts 0.180\"}"},
 	{{.kind = SM_NOTE_UNKNOWN_NAMES, .unknown = {"routes.roots", "spine 9", 2}},
 	 "routes.roots: entries that match no device of the subnet: 2, the first 'spine 9'",
-	 "{\"list\":\"routes.roots\",\"entries\":2,\"text\":\"spine 9\"}"},
+	 "{\"list\":\"routes.roots\",\"entries\":2,\"first\":\"spine 9\"}"},
 	{{.kind = SM_NOTE_LANES, .about = PORT, .lanes = {3, 4}},
 	 "routes use 3 lanes, of 4 that every link between switches has; leaf0_3 port 7 has the fewest",
 	 "{\"used\":3,\"most\":4," NODE_JSON ",\"port\":7}"},

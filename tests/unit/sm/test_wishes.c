@@ -226,7 +226,7 @@ TEST(roots_by_name_are_taken_when_names_are_known)
 	assert_true(is_root(&s, "mid0_1"));
 	assert_int_equal(s.unknown, 1);
 	assert_string_equal(s.names.unknown.list, "routes.roots");
-	assert_string_equal(s.names.unknown.text, "no such switch");
+	assert_string_equal(s.names.unknown.first, "no such switch");
 	assert_int_equal(s.names.unknown.entries, 1);
 	end(&s);
 }
@@ -243,7 +243,7 @@ TEST(entries_that_no_device_matches_are_told_once)
 	begin(&s, tree, "tree", &in);
 	assert_int_equal(s.unknown, 1);
 	assert_string_equal(s.names.unknown.list, "routes.io_nodes");
-	assert_string_equal(s.names.unknown.text, "storage*");
+	assert_string_equal(s.names.unknown.first, "storage*");
 	assert_int_equal(s.names.unknown.entries, 3);
 	p = trunk(s.fab);
 	sim_uncable(lab_sim(s.lab), p);
