@@ -110,6 +110,8 @@ static int refuse_several(const struct why_page *p, const struct reading *r, uns
 	struct fab *f = running_topology(p->from);
 	char *text = NULL;
 
+	if (!f) /* no subnet, so nothing is known to be missing in it; the reason is said */
+		return CLI_BAD;
 	for (unsigned i = 0; !text && i < n; i++)
 		text = several(f, r[i].node);
 	if (text)

@@ -210,4 +210,11 @@ held()
 	page 1 'host 5' 'changes too often and is held: it counts as Down'
 }
 ok "a link that is held is not called a broken cable alone" held
+# Without a connection nothing is known of any device.
+unconnected()
+{
+	"$weft" ctl --name "names$$" fabric quit > /dev/null && until_true sh -c "'$weft' ctl --socket names.sock status | grep 'NOT CONNECTED'" &&
+		page 2 'host 7' '^weft why: topology: the subnet is not discovered yet$' && ! grep 'not in the subnet' out
+}
+ok "a manager that lost its fabric does not say that a host is missing" unconnected
 echo "1..$n"
