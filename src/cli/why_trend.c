@@ -62,7 +62,17 @@ static bool has_flag(const json_t *link, const char *flag)
 	return false;
 }
 
-static void suspect_link(json_t *suspicious, const json_t *link)
+/* Why a sick link is still in use, where the manager isolates links; "": it is not, or none is isolated. */
+static const char *in_use_why(const json_t *answer, const json_t *link)
+{
+	uint64_t most = ctl_number(answer, "isolate_most");
+
+	return most && !has_flag(link, "isolated") && ctl_number(answer, "isolated") >= most
+		       ? "; it stays in use, since as many links as perf.isolate_most are isolated"
+		       : "";
+}
+
+static void suspect_link(json_t *suspicious, const json_t *answer, const json_t *link)
 {
 	unsigned port = (unsigned)ctl_number(link, "port"),
 		 load = (unsigned)(json_number_value(json_object_get(link, "load")) * 1000);
@@ -71,13 +81,14 @@ static void suspect_link(json_t *suspicious, const json_t *link)
 		json_array_append_new(
 			suspicious,
 			json_sprintf(
-				"the link at port %u to %s port %u is sick, %s%s%s", port,
+				"the link at port %u to %s port %u is sick, %s%s%s%s", port,
 				ctl_text(link, "peer"), (unsigned)ctl_number(link, "peer_port"),
 				ctl_number(link, "errors") ? "bit error rate "
 							   : "without errors for a while",
 				ctl_number(link, "errors") ? ctl_text(link, "ber") : "",
 				has_flag(link, "isolated") ? "; it is isolated, no route uses it"
-							   : ""));
+							   : "",
+				in_use_why(answer, link)));
 	else if (has_flag(link, "isolated"))
 		json_array_append_new(
 			suspicious,
@@ -131,8 +142,8 @@ static void trend_add(const struct running *from, const char *node, json_t *row)
 	json_decref(place);
 }
 
-static void link_take(const struct running *from, const char *node, const json_t *link, json_t *row,
-		      json_t *suspicious)
+static void link_take(const struct running *from, const char *node, const json_t *answer,
+		      const json_t *link, json_t *row, json_t *suspicious)
 {
 	const json_t *counted = json_object_get(link, "counted");
 
@@ -144,7 +155,7 @@ static void link_take(const struct running *from, const char *node, const json_t
 					      json_object_get(counted, "fec_corrected"),
 					      "uncorrected",
 					      json_object_get(counted, "fec_uncorrected")));
-	suspect_link(suspicious, link);
+	suspect_link(suspicious, answer, link);
 	if (has_errors(link))
 		trend_add(from, node, row);
 }
@@ -205,7 +216,7 @@ void why_trends(const struct running *from, const char *node, unsigned port, jso
 		if (has_flag(link, "isolated") && !json_object_get(row, "peer"))
 			row = row_of_isolated(ports, row, link);
 		if (row)
-			link_take(from, node, link, row, suspicious);
+			link_take(from, node, a, link, row, suspicious);
 	}
 	if (silent)
 		json_array_append_new(suspicious,

@@ -101,6 +101,8 @@ static void status_members(struct json *j, const struct ctl_ask *a)
 	json_u64(j, "narrow", st.narrow);
 	json_u64(j, "sick", st.sick);
 	json_u64(j, "isolated", st.isolated);
+	json_u64(j, "isolate_most",
+		 a->v->cfg->perf.isolate == PERF_ISOLATE_OFF ? 0 : a->v->cfg->perf.isolate_most);
 	json_u64(j, "saturated", st.saturated);
 	json_u64(j, "memory_bytes", st.bytes);
 }

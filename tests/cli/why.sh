@@ -70,6 +70,14 @@ sick()
 }
 ok "a sick link is called so, also when it is isolated" sick
 
+at_most_one()
+{
+	echo 'perf: {period: 200ms, isolate: switches, isolate_most: 1}' > sm.yaml
+	"$weft" ctl reload > /dev/null && "$weft" ctl fabric 'counter "leaf2"[4] SymbolErrorCounter 500' > /dev/null &&
+		until_true sh -c "'$weft' why 'leaf2[4]' | grep 'to root1 port 3 is sick, .*; it stays in use, since as many links as perf.isolate_most are isolated'"
+}
+ok "a sick link beyond the most that are isolated stays in use, and the page says why" at_most_one
+
 isolated_host()
 {
 	echo 'perf: {period: 200ms, isolate: all}' > sm.yaml
