@@ -206,6 +206,14 @@ void sm_maps_all_unknown(struct sm *sm)
 		sm_maps_unknown(sm, sm->dev.maps.at[i].guid);
 }
 
+void sm_maps_port_read(struct sm *sm, uint32_t port)
+{
+	const struct sm_port *p = &sm->topo.ports.at[port];
+
+	if (sm->topo.nodes.at[p->node].type != IBA_NODE_SWITCH && p->pi.state < IBA_PORT_ARMED)
+		sm_maps_unknown(sm, sm->topo.nodes.at[p->node].guid);
+}
+
 void sm_maps_of_hosts(struct sm *sm)
 {
 	for (size_t i = 0; sm->dev.maps.n && i < sm->topo.nodes.n; i++) {

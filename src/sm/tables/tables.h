@@ -224,6 +224,8 @@ void sm_map_recall(struct sm *sm, uint32_t node, unsigned in, unsigned out,
 void sm_map_recall_shared(struct sm *sm, uint32_t node, const uint8_t *bits, unsigned bytes);
 void sm_map_unknown(struct sm *sm, uint64_t guid, unsigned in, unsigned out);
 void sm_maps_unknown(struct sm *sm, uint64_t guid);
+/* A host whose port is read below Armed may have restarted, also if it is Armed before it is configured. */
+void sm_maps_port_read(struct sm *sm, uint32_t port);
 void sm_maps_of_hosts(struct sm *sm); /* those whose links came up may have restarted */
 void sm_maps_all_unknown(struct sm *sm);
 void sm_maps_free(struct sm *sm);

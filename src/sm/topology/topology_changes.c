@@ -100,12 +100,14 @@ void sm_port_learn(struct sm *sm, uint32_t port, const uint8_t *data)
 {
 	iba_port_info_get(&sm->topo.ports.at[port].pi, data, IBA_SMP_DATA_SIZE);
 	sm_pkeys_port_read(sm, port);
+	sm_maps_port_read(sm, port);
 }
 
 void sm_port_took(struct sm *sm, uint32_t port, const struct iba_port_info *pi)
 {
 	sm->topo.ports.at[port].pi = *pi;
 	sm_pkeys_port_read(sm, port);
+	sm_maps_port_read(sm, port);
 }
 
 bool sm_port_has_manager(struct sm *sm, uint32_t port)

@@ -211,6 +211,40 @@ TEST(a_switch_that_restarts_gets_its_maps_again)
 	lab_watch_free(&w);
 }
 
+/* SLs of a host whose map is not that of the routes. */
+static unsigned wrong_sls(const struct bench *b, node_id host)
+{
+	const struct rt_tables *t = sm_tables(lab_sm(b->l));
+	unsigned wrong = 0;
+
+	for (unsigned sl = 0; sl < RT_SLS; sl++)
+		wrong += sim_slvl(lab_sim(b->l), host, 0, 1, sl) != sl % t->lanes->nvls;
+	return wrong;
+}
+
+/* A host forgets its map when it restarts, whether the manager learns of it at once or not. */
+TEST(a_host_that_restarts_gets_its_map_again)
+{
+	struct bench b;
+	node_id host;
+
+	up(&b, "weft", "balanced", 3);
+	host = b.f->nnodes - 1; /* the manager is at the first one */
+	while (fab_is_switch(b.f, host))
+		host--;
+	assert_int_equal(wrong_sls(&b, host), 0);
+	sim_node_power(lab_sim(b.l), host, false);
+	assert_true(lab_run_settled(b.l, sim_now(lab_sim(b.l)), 100 * PS_PER_S));
+	sim_node_power(lab_sim(b.l), host, true);
+	assert_true(lab_run_settled(b.l, sim_now(lab_sim(b.l)), 100 * PS_PER_S));
+	assert_int_equal(wrong_sls(&b, host), 0);
+	sim_node_power(lab_sim(b.l), host, false);
+	sim_node_power(lab_sim(b.l), host, true);
+	assert_true(lab_run_settled(b.l, sim_now(lab_sim(b.l)), 100 * PS_PER_S));
+	assert_int_equal(wrong_sls(&b, host), 0);
+	down(&b);
+}
+
 /* Dimension order on both sides of the failure needs a few turns to be disabled, not those of an up/down graph. */
 TEST(a_dead_switch_costs_few_turns)
 {
@@ -280,6 +314,7 @@ int main(void)
 		cmocka_unit_test(the_verdict_compares_lanes),
 		cmocka_unit_test(hosts_learn_service_levels),
 		cmocka_unit_test(a_switch_that_restarts_gets_its_maps_again),
+		cmocka_unit_test(a_host_that_restarts_gets_its_map_again),
 		cmocka_unit_test(a_dead_switch_costs_few_turns),
 		cmocka_unit_test(too_few_lanes_are_named),
 		cmocka_unit_test(techniques_that_need_directions_are_refused),
