@@ -216,14 +216,9 @@ void sm_maps_port_read(struct sm *sm, uint32_t port)
 
 void sm_maps_of_hosts(struct sm *sm)
 {
-	for (size_t i = 0; sm->dev.maps.n && i < sm->topo.nodes.n; i++) {
-		const struct sm_node *n = &sm->topo.nodes.at[i];
-
-		for (unsigned p = 1; n->type != IBA_NODE_SWITCH && p <= n->nports; p++)
-			if (sm->topo.ports.at[n->first_port + p].peer != NONE &&
-			    sm->topo.ports.at[n->first_port + p].pi.state < IBA_PORT_ARMED)
-				sm_maps_unknown(sm, n->guid);
-	}
+	for (uint32_t p = 0; sm->dev.maps.n && p < sm->topo.ports.n; p++)
+		if (sm->topo.ports.at[p].num && sm->topo.ports.at[p].peer != NONE)
+			sm_maps_port_read(sm, p);
 }
 
 /* The next table that was set twice in this round, of any device that is there. */
